@@ -32,14 +32,14 @@ def main() -> None:
     parser.add_argument("--json")
     options = parser.parse_args()
     epsilon = np.linspace(0.01, 20, 2000)
-    exact = median_ms(lambda: el.differencing(epsilon=epsilon).success(), 51)
+    exact = median_ms(lambda: el.attacks.differencing(epsilon=epsilon).success(), 51)
     rows: list[dict[str, Any]] = []
     for width in (0.02, 0.005):
         sample = epsilon[::200]
         start = time.perf_counter()
         runs = [estimate(Attack(epsilon=float(e)), width=width, seed=i) for i, e in enumerate(sample)]
         simulated = (time.perf_counter() - start) * 1e3 * len(epsilon) / len(sample)
-        truth = el.differencing(epsilon=sample).success()
+        truth = el.attacks.differencing(epsilon=sample).success()
         inside = sum(r.low <= t <= r.high for r, t in zip(runs, truth, strict=True))
         rows.append({"width": width, "ms": simulated, "ratio": simulated / exact, "inside": f"{inside}/{len(sample)}"})
     out = {

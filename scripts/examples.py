@@ -23,8 +23,6 @@ import typer
 from epsilens.cli.app import app
 from epsilens.cli.common import run
 
-__all__ = ["check", "commands_not_understood", "commands_that_differ", "python_that_fails"]
-
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 

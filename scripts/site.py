@@ -17,11 +17,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
 import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
-from epsilens.papers.errata import ERRATA, PREFACE
+from epsilens.papers.errata import ERRATA
+from epsilens.papers.erratum import PREFACE
 from epsilens.papers.item import Agreement, Item
 from epsilens.show.charts import Chart, roc
 from epsilens.show.charts.lines import Axis, Series, lines
@@ -51,26 +53,26 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: The public names by what they are for; every name of epsilens stands in one of them, which a test holds.
 API: dict[str, tuple[str, ...]] = {
-    "The one object": ("Experiment", "finite"),
+    "The one object": ("Experiment", "mechanisms.finite"),
     "Noise on one answer": (
-        "laplace", "gaussian", "geometric", "discrete_gaussian", "staircase", "skellam", "mixture", "vector", "above",
+        "laplace", "gaussian", "mechanisms.geometric", "mechanisms.discrete_gaussian", "mechanisms.staircase", "mechanisms.skellam", "mechanisms.mixture", "mechanisms.vector", "attacks.above",
     ),
     "Choosing an answer": (
-        "exponential", "noisy_max", "permute_and_flip", "top_k", "sparse_vector", "repeat_and_select",
+        "mechanisms.exponential", "mechanisms.noisy_max", "mechanisms.permute_and_flip", "mechanisms.top_k", "mechanisms.sparse_vector", "mechanisms.repeat_and_select",
     ),
     "From each person": (
-        "randomized_response", "unary", "hadamard_response", "count_mean_sketch", "rappor", "shuffled",
+        "mechanisms.randomized_response", "mechanisms.unary", "mechanisms.hadamard_response", "mechanisms.count_mean_sketch", "mechanisms.rappor", "mechanisms.shuffled",
     ),
-    "Training": ("dpsgd", "clt", "matrix", "tree", "banded", "sqrt_prefix"),
-    "Claims": ("claim", "Claim", "pure", "approximate", "from_dp", "from_gdp", "from_rdp", "from_zcdp"),
-    "Putting together": ("compose", "subsample", "group", "worst_pair"),
+    "Training": ("dpsgd", "mechanisms.clt", "mechanisms.matrix", "mechanisms.tree", "mechanisms.banded", "mechanisms.sqrt_prefix"),
+    "Claims": ("claim", "Claim", "mechanisms.pure", "mechanisms.approximate", "mechanisms.from_dp", "mechanisms.from_gdp", "mechanisms.from_rdp", "mechanisms.from_zcdp"),
+    "Putting together": ("compose", "subsample", "group", "attacks.worst_pair"),
     "Attacks": (
-        "differencing", "differencing_average", "differencing_median", "identify", "Identification", "mistaken",
-        "observed", "Knowledge",
+        "attacks.differencing", "attacks.differencing_average", "attacks.differencing_median", "attacks.identify", "attacks.Identification", "attacks.mistaken",
+        "attacks.observed", "attacks.Knowledge",
     ),
     "False records": (
-        "tampering", "detect", "detect_series", "watch", "detected_bias", "hidden_bias", "epsilon_to_detect",
-        "privacy_distortion", "kl_bound", "chernoff_bound",
+        "attacks.tampering", "attacks.detect", "attacks.detect_series", "attacks.watch", "attacks.detected_bias", "attacks.hidden_bias", "attacks.epsilon_to_detect",
+        "attacks.privacy_distortion", "attacks.kl_bound", "attacks.chernoff_bound",
     ),
     "Choosing and comparing": ("choose", "Choice", "Choices", "compare", "Comparison", "sweep", "Sweep"),
     "Tables": (
@@ -78,7 +80,8 @@ API: dict[str, tuple[str, ...]] = {
         "use_memory",
     ),
     "Releasing and auditing": ("release", "Published", "Ledger", "audit", "Audit"),
-    "Other definitions, other libraries": ("notions", "bridges"),
+    "Namespaces": ("mechanisms", "attacks"),
+    "Other definitions, other libraries": ("notions", "bridges", "papers"),
     "Errors": ("EpsilensError", "InputError", "NoSolutionError", "MissingExtra"),
 }  # fmt: skip
 
@@ -196,7 +199,7 @@ GALLERY = (
     'el.gaussian(psi=1).chart("posterior")',
     'el.laplace(epsilon=1).chart("success")',
     'el.laplace(epsilon=1).chart("renyi")',
-    'el.laplace(epsilon=1).chart("roc", against=[el.gaussian(psi=1), el.randomized_response(epsilon=1)])',
+    'el.laplace(epsilon=1).chart("roc", against=[el.gaussian(psi=1), el.mechanisms.randomized_response(epsilon=1)])',
     "el.claim(epsilon=8, delta=1e-6).chart()",
     'el.choose(el.laplace, "epsilon", at_most=0.55).chart()',
     'el.sweep(el.gaussian, sigma=[0.5, 1, 2, 4, 8], reading="success").chart()',
@@ -267,7 +270,7 @@ def api_page() -> str:
     for heading, names in API.items():
         made.append(f"## {heading}")
         for name in names:
-            thing = getattr(el, name)
+            thing = attrgetter(name)(el)
             kind = "autoclass" if isinstance(thing, type) else "autofunction" if callable(thing) else "automodule"
             made.append(f"```{{eval-rst}}\n.. {kind}:: epsilens.{name}\n```")
     return "\n\n".join(made) + "\n"

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["FULL", "examples"]
-
 FULL = os.environ.get("EPSILENS_FULL") == "1"
 
 

@@ -13,8 +13,6 @@ from epsilens.experiment import Experiment
 from epsilens.laws.line.line import Clamped, Laplaces, Normals
 from epsilens.laws.line.pieces import Pieces
 
-__all__ = ["any_experiment", "closed_forms", "experiments", "finite_pairs", "masses", "piece_experiments", "positive"]
-
 
 def positive(low: float, high: float) -> st.SearchStrategy[float]:
     """Log-uniform numbers."""
@@ -54,16 +52,16 @@ def closed_forms(draw: st.DrawFn) -> Experiment:
 def _discrete(kind: str, x: float, n: int) -> Experiment:
     outcomes = np.arange(n + 2.0)
     build: dict[str, Any] = {
-        "geometric": lambda: el.geometric(epsilon=x, sensitivity=n),
-        "discrete_gaussian": lambda: el.discrete_gaussian(sigma=1 / x + 0.3, sensitivity=1),
-        "skellam": lambda: el.skellam(variance=1 / x + 0.3, sensitivity=n),
-        "randomized_response": lambda: el.randomized_response(epsilon=x, k=n + 1),
-        "exponential": lambda: el.exponential(
+        "geometric": lambda: el.mechanisms.geometric(epsilon=x, sensitivity=n),
+        "discrete_gaussian": lambda: el.mechanisms.discrete_gaussian(sigma=1 / x + 0.3, sensitivity=1),
+        "skellam": lambda: el.mechanisms.skellam(variance=1 / x + 0.3, sensitivity=n),
+        "randomized_response": lambda: el.mechanisms.randomized_response(epsilon=x, k=n + 1),
+        "exponential": lambda: el.mechanisms.exponential(
             scores0=3 * np.sin(outcomes), scores1=3 * np.sin(outcomes) + outcomes % 2, epsilon=x
         ),
-        "staircase": lambda: el.staircase(epsilon=x),
-        "pure": lambda: el.pure(epsilon=x),
-        "approximate": lambda: el.approximate(epsilon=x, delta=0.01 * n),
+        "staircase": lambda: el.mechanisms.staircase(epsilon=x),
+        "pure": lambda: el.mechanisms.pure(epsilon=x),
+        "approximate": lambda: el.mechanisms.approximate(epsilon=x, delta=0.01 * n),
     }
     experiment: Experiment = build[kind]()
     return experiment
@@ -102,7 +100,7 @@ def piece_experiments(draw: st.DrawFn) -> Experiment:
 
 def finite_experiments(zeros: bool = True) -> st.SearchStrategy[Experiment]:
     """Any two lists."""
-    return finite_pairs(zeros).map(lambda pq: el.finite(*pq))
+    return finite_pairs(zeros).map(lambda pq: el.mechanisms.finite(*pq))
 
 
 def experiments() -> st.SearchStrategy[Experiment]:

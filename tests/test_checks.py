@@ -116,18 +116,18 @@ MECHANISMS: dict[str, tuple[str, Call]] = {
     "gaussian psi": ("psi", lambda v: el.gaussian(psi=v)),
     "gaussian sigma": ("sigma", lambda v: el.gaussian(sigma=v)),
     "gaussian sensitivity": ("sensitivity", lambda v: el.gaussian(psi=1.0, sensitivity=v)),
-    "geometric epsilon": ("epsilon", lambda v: el.geometric(epsilon=v)),
-    "geometric scale": ("scale", lambda v: el.geometric(scale=v)),
-    "geometric sensitivity": ("sensitivity", lambda v: el.geometric(epsilon=1.0, sensitivity=v)),
-    "discrete_gaussian": ("sigma", lambda v: el.discrete_gaussian(sigma=v)),
-    "skellam": ("variance", lambda v: el.skellam(variance=v)),
-    "randomized_response": ("epsilon", lambda v: el.randomized_response(epsilon=v)),
-    "randomized_response truth": ("truth", lambda v: el.randomized_response(truth=v)),
-    "randomized_response k": ("k", lambda v: el.randomized_response(epsilon=1.0, k=v)),
-    "exponential": ("epsilon", lambda v: el.exponential(scores0=[0, 1], scores1=[1, 1], epsilon=v)),
-    "staircase": ("epsilon", lambda v: el.staircase(epsilon=v)),
-    "pure": ("epsilon", lambda v: el.pure(epsilon=v)),
-    "approximate delta": ("delta", lambda v: el.approximate(epsilon=1.0, delta=v)),
+    "geometric epsilon": ("epsilon", lambda v: el.mechanisms.geometric(epsilon=v)),
+    "geometric scale": ("scale", lambda v: el.mechanisms.geometric(scale=v)),
+    "geometric sensitivity": ("sensitivity", lambda v: el.mechanisms.geometric(epsilon=1.0, sensitivity=v)),
+    "discrete_gaussian": ("sigma", lambda v: el.mechanisms.discrete_gaussian(sigma=v)),
+    "skellam": ("variance", lambda v: el.mechanisms.skellam(variance=v)),
+    "randomized_response": ("epsilon", lambda v: el.mechanisms.randomized_response(epsilon=v)),
+    "randomized_response truth": ("truth", lambda v: el.mechanisms.randomized_response(truth=v)),
+    "randomized_response k": ("k", lambda v: el.mechanisms.randomized_response(epsilon=1.0, k=v)),
+    "exponential": ("epsilon", lambda v: el.mechanisms.exponential(scores0=[0, 1], scores1=[1, 1], epsilon=v)),
+    "staircase": ("epsilon", lambda v: el.mechanisms.staircase(epsilon=v)),
+    "pure": ("epsilon", lambda v: el.mechanisms.pure(epsilon=v)),
+    "approximate delta": ("delta", lambda v: el.mechanisms.approximate(epsilon=1.0, delta=v)),
 }
 # None means "not given" where a parameter has alternatives
 OPTIONAL = {
@@ -179,27 +179,27 @@ def test_no_mechanism_takes_zero(mechanism: str) -> None:
         (lambda: el.gaussian(psi=1.0, norm="L1"), "L2"),
         (lambda: el.gaussian(psi=1.0, shift=2.0), "sensitivity"),
         (lambda: el.gaussian(psi=1.0, calibration="exact"), "calibration"),
-        (lambda: el.geometric(epsilon=1.0, sensitivity=1.5), "sensitivity"),
-        (lambda: el.geometric(epsilon=1.0, sensitivity=2, shift=3), "shift"),
-        (lambda: el.geometric(epsilon=1.0, shift=0.5), "shift"),
-        (lambda: el.discrete_gaussian(sigma=1e9), "gaussian"),
-        (lambda: el.discrete_gaussian(sigma=1.0, sensitivity=0), "sensitivity"),
-        (lambda: el.randomized_response(epsilon=1.0, truth=0.9), "epsilon or truth"),
-        (lambda: el.randomized_response(truth=0.3), "truth"),
-        (lambda: el.randomized_response(epsilon=1.0, k=1), "k"),
-        (lambda: el.randomized_response(epsilon=1.0, k=2.5), "k"),
-        (lambda: el.exponential(scores0=[0, 1], scores1=[0], epsilon=1.0), "equal length"),
-        (lambda: el.exponential(scores0=[], scores1=[], epsilon=1.0), "equal length"),
-        (lambda: el.exponential(scores0=[0, 1], scores1=[3, 1], epsilon=1.0), "sensitivity"),
-        (lambda: el.exponential(scores0=[0, math.nan], scores1=[0, 1], epsilon=1.0), "scores0"),
-        (lambda: el.staircase(epsilon=1.0, gamma=1.5), "gamma"),
-        (lambda: el.staircase(epsilon=1.0, shift=2.0), "shift"),
-        (lambda: el.approximate(epsilon=1.0, delta=2.0), "delta"),
-        (lambda: el.finite([0.5, 0.5], [0.5]), "equal length"),
-        (lambda: el.finite([0.5, 0.4], [0.5, 0.5]), "sums to"),
-        (lambda: el.finite([0.5, 0.5], [1.5, -0.5]), "p1"),
-        (lambda: el.finite([], []), "equal length"),
-        (lambda: el.finite([[0.5, 0.5]], [[0.5, 0.5]]), "equal length"),
+        (lambda: el.mechanisms.geometric(epsilon=1.0, sensitivity=1.5), "sensitivity"),
+        (lambda: el.mechanisms.geometric(epsilon=1.0, sensitivity=2, shift=3), "shift"),
+        (lambda: el.mechanisms.geometric(epsilon=1.0, shift=0.5), "shift"),
+        (lambda: el.mechanisms.discrete_gaussian(sigma=1e9), "gaussian"),
+        (lambda: el.mechanisms.discrete_gaussian(sigma=1.0, sensitivity=0), "sensitivity"),
+        (lambda: el.mechanisms.randomized_response(epsilon=1.0, truth=0.9), "epsilon or truth"),
+        (lambda: el.mechanisms.randomized_response(truth=0.3), "truth"),
+        (lambda: el.mechanisms.randomized_response(epsilon=1.0, k=1), "k"),
+        (lambda: el.mechanisms.randomized_response(epsilon=1.0, k=2.5), "k"),
+        (lambda: el.mechanisms.exponential(scores0=[0, 1], scores1=[0], epsilon=1.0), "equal length"),
+        (lambda: el.mechanisms.exponential(scores0=[], scores1=[], epsilon=1.0), "equal length"),
+        (lambda: el.mechanisms.exponential(scores0=[0, 1], scores1=[3, 1], epsilon=1.0), "sensitivity"),
+        (lambda: el.mechanisms.exponential(scores0=[0, math.nan], scores1=[0, 1], epsilon=1.0), "scores0"),
+        (lambda: el.mechanisms.staircase(epsilon=1.0, gamma=1.5), "gamma"),
+        (lambda: el.mechanisms.staircase(epsilon=1.0, shift=2.0), "shift"),
+        (lambda: el.mechanisms.approximate(epsilon=1.0, delta=2.0), "delta"),
+        (lambda: el.mechanisms.finite([0.5, 0.5], [0.5]), "equal length"),
+        (lambda: el.mechanisms.finite([0.5, 0.4], [0.5, 0.5]), "sums to"),
+        (lambda: el.mechanisms.finite([0.5, 0.5], [1.5, -0.5]), "p1"),
+        (lambda: el.mechanisms.finite([], []), "equal length"),
+        (lambda: el.mechanisms.finite([[0.5, 0.5]], [[0.5, 0.5]]), "equal length"),
     ],
 )
 def test_contradictions(call: Callable[[], Any], says: str) -> None:
@@ -268,7 +268,12 @@ SCALARS: dict[str, tuple[Any, ...]] = {
 
 @pytest.mark.parametrize("name", SCALARS)
 def test_scalars_give_floats(name: str) -> None:
-    for e in (el.laplace(epsilon=1), el.gaussian(psi=1), el.pure(epsilon=1), el.laplace(epsilon=1, stretch=2)):
+    for e in (
+        el.laplace(epsilon=1),
+        el.gaussian(psi=1),
+        el.mechanisms.pure(epsilon=1),
+        el.laplace(epsilon=1, stretch=2),
+    ):
         assert type(getattr(e, name)(*SCALARS[name])) is float
 
 
@@ -291,7 +296,7 @@ def test_arrays_of_arguments_keep_their_shape() -> None:
     for e in (
         el.laplace(epsilon=1.0),
         el.gaussian(psi=1.0),
-        el.pure(epsilon=1.0),
+        el.mechanisms.pure(epsilon=1.0),
         el.laplace(epsilon=1.0, stretch=2.0),
     ):
         grid = np.linspace(0.05, 0.9, 6).reshape(2, 3)
@@ -318,17 +323,17 @@ def test_arrays_of_an_experiment_and_its_reading_must_fit() -> None:
         (lambda: el.laplace(epsilon=-1.0), "epsilon"),
         (lambda: el.laplace(epsilon=1.0, shift=2.0), "shift"),
         (lambda: el.laplace(epsilon=1.0, scale=1.0), ""),  # two ways to say one thing: it speaks of both
-        (lambda: el.differencing(epsilon=[1.0, 2.0], noise="geometric"), "epsilon"),
-        (lambda: el.differencing(epsilon=1.0, delta=1e-5), "delta"),
-        (lambda: el.tampering(sigma=1.0, bias=1.0, noise="laplace"), "sigma"),
-        (lambda: el.tampering(epsilon=[1.0, 2.0], bias=1.0, stretch=2.0), "stretch"),
-        (lambda: el.vector(epsilon=1.0, shifts=[0.9, 0.9]), "shifts"),
-        (lambda: el.identify([[1, 2]], epsilon=1.0), "values"),
-        (lambda: el.identify([1, 2, 3], epsilon=1.0, delta=1e-5), "delta"),
-        (lambda: el.mistaken(el.pure(epsilon=1.0), believed_noise=2.0), "believed_noise"),
-        (lambda: el.above(9, [0.5, 0.5], [0, 1], epsilon=1.0), "gamma"),
-        (lambda: el.worst_pair([1, 1], epsilon=1.0), "values"),
-        (lambda: el.Knowledge.from_values([0.2, 0.3], ["a", "b"]), "prior"),
+        (lambda: el.attacks.differencing(epsilon=[1.0, 2.0], noise="geometric"), "epsilon"),
+        (lambda: el.attacks.differencing(epsilon=1.0, delta=1e-5), "delta"),
+        (lambda: el.attacks.tampering(sigma=1.0, bias=1.0, noise="laplace"), "sigma"),
+        (lambda: el.attacks.tampering(epsilon=[1.0, 2.0], bias=1.0, stretch=2.0), "stretch"),
+        (lambda: el.mechanisms.vector(epsilon=1.0, shifts=[0.9, 0.9]), "shifts"),
+        (lambda: el.attacks.identify([[1, 2]], epsilon=1.0), "values"),
+        (lambda: el.attacks.identify([1, 2, 3], epsilon=1.0, delta=1e-5), "delta"),
+        (lambda: el.attacks.mistaken(el.mechanisms.pure(epsilon=1.0), believed_noise=2.0), "believed_noise"),
+        (lambda: el.attacks.above(9, [0.5, 0.5], [0, 1], epsilon=1.0), "gamma"),
+        (lambda: el.attacks.worst_pair([1, 1], epsilon=1.0), "values"),
+        (lambda: el.attacks.Knowledge.from_values([0.2, 0.3], ["a", "b"]), "prior"),
         (lambda: el.correlated.table([[0.3, 0.3], [0.3, 0.3]]), "joint"),
         (lambda: el.correlated.table([[0.3, 0.2], [0.2, 0.3]], values=[[0, 0], [0, 1]]), "values"),
         (lambda: el.correlated.table([[0.3, 0.2], [0.2, 0.3]]).leakage(0, {1: 7}), "known"),
@@ -337,7 +342,7 @@ def test_arrays_of_an_experiment_and_its_reading_must_fit() -> None:
         (lambda: el.notions.promise("dp", 1.0, "ip", colour=3), "colour"),
         (lambda: el.choose(el.laplace, "epsilon", at_most=0.3), "epsilon"),
         (lambda: el.choose(el.laplace, "epsilon", at_most=0.6, given={"sensitivity": -1.0}), "sensitivity"),
-        (lambda: el.identify(n=10, value_range=(0, 1), at_most=0.01), "epsilon"),
+        (lambda: el.attacks.identify(n=10, value_range=(0, 1), at_most=0.01), "epsilon"),
     ],
 )
 def test_an_error_carries_the_parameter_it_speaks_of(ask: Callable[[], object], parameter: str) -> None:
@@ -377,10 +382,12 @@ def test_a_name_far_too_long_is_no_file() -> None:
         lambda el: el.notions.diameter(values=[[0.1, 0.2], [0.3]], graph=np.array([])),
         lambda el: el.laplace(epsilon=[1.0, 2.0], stretch=None),
         lambda el: el.notions.diameter(values="x" * 10_000),
-        lambda el: el.differencing_average(
+        lambda el: el.attacks.differencing_average(
             epsilon=1, n=2, value=1, mean=0.5, bounds=(-1, 5), clamp=np.array(["a", "b"])
         ),
-        lambda el: el.identify(n=9, value_range=(0, 1), epsilon=5, delta=[0.1, 0.2], sensitivity=1, noise="gaussian"),
+        lambda el: el.attacks.identify(
+            n=9, value_range=(0, 1), epsilon=5, delta=[0.1, 0.2], sensitivity=1, noise="gaussian"
+        ),
     ],
 )
 def test_odd_values_are_refused_in_a_sentence(call: Callable[[Any], Any]) -> None:

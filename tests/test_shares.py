@@ -84,33 +84,33 @@ def test_a_plan() -> None:
 
 #: Calls with a share in each, as {55%}.
 CALLS = """
-el.approximate(epsilon=1.0, delta={1%}).to_dict()
-el.banded(sigma=1.0, rate={1%}, steps=10, bands=2).to_dict()
+el.mechanisms.approximate(epsilon=1.0, delta={1%}).to_dict()
+el.mechanisms.banded(sigma=1.0, rate={1%}, steps=10, bands=2).to_dict()
 el.choose(el.dpsgd, "sigma", at_most={55%}, given={"rate": {1%}, "steps": 2}).value
 el.choose(el.laplace, "epsilon", at_most=[{55%}, {60%}]).value.tolist()
 el.choose(el.laplace, "epsilon", at_most={65%}, prior={40%}).value
 el.claim(epsilon=3.0, delta={0.1%}, rate={1%}, steps=2).to_dict()
-el.clt(sigma=1.0, rate={1%}, steps=100, delta={0.1%}).to_dict()
+el.mechanisms.clt(sigma=1.0, rate={1%}, steps=100, delta={0.1%}).to_dict()
 el.compare([el.laplace(epsilon=1.0)] * 2, prior={30%}).to_dict()
-el.count_mean_sketch(epsilon=1.0, collision={1%}).to_dict()
-el.detect(5.0, 3.0, epsilon=1.0, alpha={5%})
-el.differencing(epsilon=1.0, noise="gaussian", delta={1%}).to_dict()
+el.mechanisms.count_mean_sketch(epsilon=1.0, collision={1%}).to_dict()
+el.attacks.detect(5.0, 3.0, epsilon=1.0, alpha={5%})
+el.attacks.differencing(epsilon=1.0, noise="gaussian", delta={1%}).to_dict()
 el.dpsgd(sigma=1.0, rate={1%}, steps=10).to_dict()
 el.dpsgd(sigma=1.0, schedule={"rate": [{1%}, {2%}], "steps": [2, 3]}).to_dict()
-el.epsilon_to_detect(bias=2.0, alpha={5%}, power={80%}, noise="gaussian", delta={1%})
-el.identify(n=120, value_range=(0, 1), sensitivity=2, at_most={25%}).epsilon
+el.attacks.epsilon_to_detect(bias=2.0, alpha={5%}, power={80%}, noise="gaussian", delta={1%})
+el.attacks.identify(n=120, value_range=(0, 1), sensitivity=2, at_most={25%}).epsilon
 el.laplace(epsilon=1.0).chart("roc", prior={30%}, fpr={1%}).spec
 el.laplace(epsilon=1.0).frame(prior={30%}).to_dict()
 el.laplace(epsilon=1.0).roc([{30%}, 0.2]).tolist()
-el.matrix(np.eye(3), sigma=1.0, rate={1%}).to_dict()
-el.observed(fpr={10%}, tpr={60%}, delta={1%}).to_dict()
-el.randomized_response(truth={75%}).to_dict()
-el.rappor(f={50%}, p={25%}, q={75%}).to_dict()
+el.mechanisms.matrix(np.eye(3), sigma=1.0, rate={1%}).to_dict()
+el.attacks.observed(fpr={10%}, tpr={60%}, delta={1%}).to_dict()
+el.mechanisms.randomized_response(truth={75%}).to_dict()
+el.mechanisms.rappor(f={50%}, p={25%}, q={75%}).to_dict()
 el.scan(pd.DataFrame({"a": [1, 2, 2]}), ["a"], epsilon=1.0, limit={60%}).to_dict()
-el.staircase(epsilon=1.0, gamma={30%}).to_dict()
+el.mechanisms.staircase(epsilon=1.0, gamma={30%}).to_dict()
 el.subsample(el.laplace(epsilon=1.0), rate={1%}).to_dict()
-el.sweep(el.randomized_response, truth=[{75%}, 0.8], prior={30%}).to_dict()
-el.tampering(epsilon=1.0, noise="gaussian", delta={1%}, bias=1.0).to_dict()
+el.sweep(el.mechanisms.randomized_response, truth=[{75%}, 0.8], prior={30%}).to_dict()
+el.attacks.tampering(epsilon=1.0, noise="gaussian", delta={1%}, bias=1.0).to_dict()
 """
 
 
@@ -127,7 +127,7 @@ def test_the_catalogues_probabilities_are_shares() -> None:
 
 
 def test_a_number_that_is_no_share_takes_no_percentage_in_python() -> None:
-    for build in (el.laplace, el.pure, el.geometric):
+    for build in (el.laplace, el.mechanisms.pure, el.mechanisms.geometric):
         with pytest.raises(InputError, match="a str: give a number"):
             build(epsilon="55%")
     with pytest.raises(InputError, match="give a number"):

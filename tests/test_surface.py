@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 
@@ -15,7 +16,22 @@ def test_every_public_name_is_there() -> None:
         assert getattr(el, name) is not None
     assert {name for name in dir(el) if not name.startswith("__")} == set(el.__all__) - {"__version__"}
     with pytest.raises(AttributeError, match="nothing_here"):
-        el.nothing_here  # noqa: B018
+        getattr(el, "nothing_here")  # noqa: B009
+
+
+@pytest.mark.parametrize("space", ["mechanisms", "attacks", "bridges", "notions", "correlated", "papers"])
+def test_every_name_of_a_namespace_is_there(space: str) -> None:
+    part = getattr(el, space)
+    assert len(part.__all__) == len(set(part.__all__))
+    for name in part.__all__:
+        assert getattr(part, name) is not None
+
+
+@pytest.mark.parametrize("space", ["mechanisms", "attacks", "bridges"])
+def test_no_module_of_a_namespace_hides_a_function(space: str) -> None:
+    part = getattr(el, space)
+    modules = {found.name for found in pkgutil.iter_modules(part.__path__)}
+    assert modules & set(part.__all__) <= {"correlated"}
 
 
 def loaded_by(code: str) -> set[str]:
@@ -43,6 +59,6 @@ def test_help_does_not_import_scipy() -> None:
 
 def test_submodules_do_not_hide_functions() -> None:
     # importing a submodule sets it as an attribute of the package: none may be named like a public function
-    code = "import epsilens.choice.choice, epsilens.data.scan.scan, epsilens.assessment.assessment, epsilens"
+    code = "import epsilens.calibration.choice, epsilens.data.scan.scan, epsilens.assessment.assessment, epsilens"
     code += "\nassert callable(epsilens.scan)"
     loaded_by(code + "\nassert callable(epsilens.choose) and callable(epsilens.assess)")

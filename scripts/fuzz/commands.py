@@ -26,8 +26,6 @@ from epsilens.cli.common import run
 from .lines import FILES, PASSWORD, line
 from .watched import Failed, Tried, watched
 
-__all__ = ["commands"]
-
 _FINE = {0, 2, 3, 4}
 #: A demo, a paper and an audit take longer than one number does.
 _LONGER = {"demo": 3.0, "reproduce": 3.0, "audit": 3.0}

@@ -19,8 +19,6 @@ from epsilens.web.security import Limits
 from .values import text
 from .watched import Failed, Tried, watched
 
-__all__ = ["endpoints"]
-
 _FINE = (200, 303, 400, 403, 404, 405, 409, 413, 415, 422)
 _HOST = "http://127.0.0.1:8000"
 

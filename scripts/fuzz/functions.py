@@ -14,11 +14,9 @@ import epsilens as el
 from .values import NAMES, value
 from .watched import Tried, watched
 
-__all__ = ["functions"]
-
 #: What reads tables and plans has kinds of its own; the others write, or run somebody's code many times.
 _ELSEWHERE = {"assess", "audit", "correlate", "init", "release", "scan", "use_memory", "watch"}
-_MODULES = ("correlated", "notions", "bridges")
+_MODULES = ("mechanisms", "attacks", "correlated", "notions", "bridges")
 _READINGS = (
     "success", "advantage", "auc", "roc", "tradeoff", "recall", "precision", "fbeta", "posterior", "attack_success",
     "delta", "epsilon", "renyi", "kl", "chernoff", "psi", "mu", "repeat", "reverse", "to_dict", "to_text", "bracket",
@@ -43,10 +41,10 @@ def _targets() -> dict[str, Callable[..., Any]]:
         part = getattr(el, module)
         for name in part.__all__:
             made = getattr(part, name)
-            if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant"):
+            if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant", "watch"):
                 found[f"el.{module}.{name}"] = made
     for name in ("from_chain", "from_coefficients", "from_prior", "from_records", "from_table", "from_values"):
-        found[f"el.Knowledge.{name}"] = getattr(el.Knowledge, name)
+        found[f"el.attacks.Knowledge.{name}"] = getattr(el.attacks.Knowledge, name)
     for name in _methods(el.Ledger):
         found[f"ledger.{name}"] = getattr(el.Ledger, name)
     return found

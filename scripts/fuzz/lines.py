@@ -10,8 +10,6 @@ from typing import Any
 from .plans import GOOD
 from .values import text
 
-__all__ = ["FILES", "PASSWORD", "line"]
-
 #: What no line of output may hold.
 PASSWORD = "hunter2"
 #: What lies in the folder of each line.

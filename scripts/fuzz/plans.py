@@ -14,8 +14,6 @@ from epsilens.plan.file import read_release
 
 from .watched import Tried, watched
 
-__all__ = ["GOOD", "plans"]
-
 GOOD = """title: A release
 data:
   table: epsilens:rand-hie

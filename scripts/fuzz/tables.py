@@ -16,8 +16,6 @@ import epsilens as el
 from .values import NAMES
 from .watched import Tried, watched
 
-__all__ = ["tables"]
-
 _COLUMNS = (
     "[1, 2, 3, 4, 5, 6]", "[0.1, 0.2, float('nan'), 1e308, -1e308, 0.0]", "['a', 'b', None, '', ' ', 'A']",
     "[None] * 6",

@@ -15,8 +15,6 @@ import epsilens as el
 from epsilens.catalogue.parameter import Kind
 from epsilens.catalogue.parameters import PARAMETERS
 
-__all__ = ["NAMES", "ODD", "text", "value"]
-
 #: What the expressions may name.
 NAMES: Mapping[str, Any] = {"el": el, "np": np, "pd": pd, "Decimal": Decimal, "Fraction": Fraction}
 
@@ -35,10 +33,13 @@ ODD = (
     "[1] * 5", "[[[[1.0]]]]", "{1: 0.5, 2: 0.5}", "frozenset({1})", "memoryview(b'12')", "slice(3)", "...",
 )  # fmt: skip
 _EXPERIMENTS = (
-    "el.laplace(epsilon=1.0)", "el.gaussian(psi=1.0)", "el.geometric(epsilon=0.5)", "el.pure(epsilon=2.0)",
-    "el.randomized_response(epsilon=1.0)", "el.laplace(epsilon=1.0).repeat(3)", "el.finite([0.5, 0.5], [0.1, 0.9])",
-    "el.gaussian(psi=0.2).repeat(100)", "el.laplace(epsilon=[0.1, 1.0])", "el.approximate(epsilon=1.0, delta=1e-5)",
-    "el.dpsgd(sigma=1.0, rate=0.01, steps=10)", "el.discrete_gaussian(sigma=2.0)",
+    "el.laplace(epsilon=1.0)", "el.gaussian(psi=1.0)", "el.mechanisms.geometric(epsilon=0.5)",
+    "el.mechanisms.pure(epsilon=2.0)",
+    "el.mechanisms.randomized_response(epsilon=1.0)", "el.laplace(epsilon=1.0).repeat(3)",
+    "el.mechanisms.finite([0.5, 0.5], [0.1, 0.9])",
+    "el.gaussian(psi=0.2).repeat(100)", "el.laplace(epsilon=[0.1, 1.0])",
+    "el.mechanisms.approximate(epsilon=1.0, delta=1e-5)",
+    "el.dpsgd(sigma=1.0, rate=0.01, steps=10)", "el.mechanisms.discrete_gaussian(sigma=2.0)",
 )  # fmt: skip
 _PROBABILITIES = (
     "0.5", "0.1", "0.01", "1e-6", "1e-300", "0.999", "1 - 1e-12", "1.0", "0.0", "[0.1, 0.5]", "'10%'", "'1 of 20'",
@@ -51,7 +52,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "epsilon": ("1.0", "0.1", "1e-9", "5", "50.0", "700.0", "1e-12", "[0.1, 1.0, 3.0]"),
     "delta": ("1e-5", "1e-9", "0.0", "1e-300", "0.1", "'0.001%'"),
     "sigma": ("1.0", "0.3", "5.0", "100.0", "1e-3"),
-    "mechanism": ("el.laplace", "el.gaussian", "el.pure", "el.geometric"),
+    "mechanism": ("el.laplace", "el.gaussian", "el.mechanisms.pure", "el.mechanisms.geometric"),
     "parameter": ("'epsilon'", "'sigma'", "'scale'", "'psi'"),
     "reading": ("'success'", "'auc'", "'advantage'", "'delta'", "'epsilon'", "'renyi'", "'roc'", "'psi'", "'fbeta'"),
     "at_most": ("0.55", "0.6", "0.9", "1.0", "2.0", "1e-3"),
@@ -64,7 +65,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "p0": ("[0.5, 0.5]", "[1.0]", "[0.2, 0.3, 0.5]"), "p1": ("[0.1, 0.9]", "[1.0]", "[0.3, 0.3, 0.4]"),
     "neighbours": ("'add-remove'", "'replace'"), "noise": ("'laplace'", "'gaussian'"),
     "shifts": ("[0, 1, 2]", "[0.0, 1.0]"), "weights": ("[0.81, 0.18, 0.01]", "[0.5, 0.5]"),
-    "C": ("el.sqrt_prefix(4)", "np.eye(3)", "np.ones((2, 2))"), "given": ("{'sensitivity': 2.0}", "{}"),
+    "C": ("el.mechanisms.sqrt_prefix(4)", "np.eye(3)", "np.ones((2, 2))"), "given": ("{'sensitivity': 2.0}", "{}"),
     "channel": ("[[0.7, 0.3], [0.2, 0.8]]", "np.eye(2)"), "transition": ("[[0.9, 0.1], [0.2, 0.8]]",),
     "correlation": ("[[1, 0.5], [0.5, 1]]", "np.eye(3)"), "covariance": ("[[1, 0.5], [0.5, 1]]",),
     "width": ("None", "1e-3", "1e-2"), "steps": ("1", "2", "10", "100"), "rate": ("0.01", "0.5", "1.0", "1e-6", "'1%'"),

@@ -18,8 +18,6 @@ import numpy as np
 
 import epsilens as el
 
-__all__ = ["Failed", "Tried", "holds_nan", "limit_memory", "watched"]
-
 _HOME = Path(el.__file__).parent
 _MEMORY = 6_000_000_000
 #: How much longer than it may compute an input may wait: the machine has other work too.

@@ -21,23 +21,6 @@ Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
 Number: TypeAlias = Any
 
-__all__ = [
-    "Array",
-    "Number",
-    "at_least",
-    "choice",
-    "fitting",
-    "loss",
-    "plain",
-    "positive",
-    "probability",
-    "real",
-    "scalar",
-    "sized",
-    "whole",
-    "within",
-]
-
 
 def plain(value: Any) -> Number:
     """Return a float for a 0-d array, the array itself otherwise."""

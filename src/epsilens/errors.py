@@ -20,11 +20,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = [
-    "EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "Unwritten", "kind_of", "meant",
-    "need",
-]  # fmt: skip
-
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
 _LONGEST = 2_000

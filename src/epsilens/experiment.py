@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .laws.latent import Latent
     from .laws.product import Factor
 
-__all__ = ["Experiment", "factor_of", "independent", "together"]
 
 _MOST_TIMES = 10**9
 _LEAST_LEVEL = 1e-100  # of errors that μ looks at
@@ -106,7 +105,7 @@ class Experiment(Valued, Shown):
         """The same release k times, each with fresh noise; what is unknown of correlated records stays as it is.
 
         >>> import epsilens as el
-        >>> round(el.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
+        >>> round(el.mechanisms.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
         83.530702
         """
         return together([(self, checks.whole("k", k, low=1, high=_MOST_TIMES))], width)
@@ -123,7 +122,7 @@ class Experiment(Valued, Shown):
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
         >>> round(high, 2), low < high <= low * 1.001
         (0.72, True)
-        >>> el.from_gdp(1.0).bracket("success")  # a claim says nothing from below
+        >>> el.mechanisms.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
         asked = None if isinstance(reading, str) and reading == "tradeoff" else find(reading)

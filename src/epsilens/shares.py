@@ -7,8 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["SHARES", "share_of", "shares_of", "unclear"]
-
 #: What is a share wherever it is asked for, by the name of its parameter; the catalogue's probabilities are among them.
 SHARES = frozenset({
     "alpha", "baseline", "belief", "believed_prior", "beside", "collision", "confidence", "delta", "f", "for_delta",

@@ -14,19 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = [
-    "Picture",
-    "Pictures",
-    "Presenter",
-    "Sentenced",
-    "Shown",
-    "Told",
-    "harmless",
-    "listed",
-    "present_with",
-    "presenter",
-]
-
 
 class Picture(Protocol):
     """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""

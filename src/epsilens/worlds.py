@@ -11,19 +11,6 @@ from enum import StrEnum
 
 from .errors import InputError, meant
 
-__all__ = [
-    "MEMBERSHIP",
-    "RECORD",
-    "SECRET",
-    "TAMPERING",
-    "Kind",
-    "Neighbours",
-    "Worlds",
-    "between",
-    "neighbours_of",
-    "of_values",
-]
-
 
 class Neighbours(StrEnum):
     """How two neighbouring tables differ."""

@@ -14,7 +14,8 @@ from tests.data.brute import isolation
 
 from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
-from epsilens.assessment.assessment import Assessment, Risk, assess
+from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.risks import Risk
 from epsilens.data.tables.source import bundled
 from epsilens.errors import InputError
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from epsilens.assessment.assessment import Assessment, Risk, assess
+from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.risks import Risk
 from epsilens.errors import InputError
 from epsilens.laws.closed.normal import psi_for_delta
 from epsilens.plan.file import read_release

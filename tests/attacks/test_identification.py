@@ -36,7 +36,7 @@ def digits(value: float, printed: str) -> bool:
 )
 def test_the_bound_of_the_sheet(n: int, epsilon: float, ratio: float, bound: str) -> None:
     assert digits(posterior_among(n, epsilon, ratio), bound)
-    found = el.identify(n=n, value_range=(0.0, ratio), sensitivity=1.0, epsilon=epsilon)
+    found = el.attacks.identify(n=n, value_range=(0.0, ratio), sensitivity=1.0, epsilon=epsilon)
     assert digits(found.bound, bound)
     assert found.certainty == found.bound
     # two worlds with a prior of 1/n
@@ -46,7 +46,7 @@ def test_the_bound_of_the_sheet(n: int, epsilon: float, ratio: float, bound: str
 
 def test_the_inverse_of_the_sheet() -> None:
     assert epsilon_among(120, 1 / 3, 0.5) == pytest.approx(8.1719526251, abs=6e-11)
-    assert el.identify(n=120, value_range=(0, 1), sensitivity=2, at_most=1 / 3).epsilon == pytest.approx(
+    assert el.attacks.identify(n=120, value_range=(0, 1), sensitivity=2, at_most=1 / 3).epsilon == pytest.approx(
         8.1719526251, abs=1e-10
     )
 
@@ -54,7 +54,7 @@ def test_the_inverse_of_the_sheet() -> None:
 def test_the_figure_of_the_sheet() -> None:
     """Quantiles of N(74.5, sd 9), n = 120, ε = 10, ΔQ = 121: bound .299, exact .0452."""
     values = norm.ppf((np.arange(1, 121) - 0.5) / 120, 74.5, 9)
-    found = el.identify(values, epsilon=10.0, sensitivity=121.0)
+    found = el.attacks.identify(values, epsilon=10.0, sensitivity=121.0)
     assert found.bound == pytest.approx(0.299, abs=6e-4)
     assert found.posterior == pytest.approx(0.0452, abs=6e-5)
     assert found.largest == pytest.approx(found.posterior, rel=1e-12)
@@ -69,7 +69,7 @@ def test_the_supremum_against_every_answer(values: list[float], epsilon: float, 
     grid = np.unique(np.concatenate((worlds, np.linspace(worlds.min() - 5, worlds.max() + 5, 2001))))
     logs = -np.abs(grid[:, None] - worlds) * epsilon / reach
     posterior = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
-    found = el.identify(values, epsilon=epsilon, sensitivity=reach, query=query)
+    found = el.attacks.identify(values, epsilon=epsilon, sensitivity=reach, query=query)
     assert found.posterior is not None
     assert found.posterior == pytest.approx(float(posterior.max()), rel=1e-12)
     assert found.largest == pytest.approx(float(posterior[:, a.argmax()].max()), rel=1e-12)
@@ -79,7 +79,7 @@ def test_the_supremum_against_every_answer(values: list[float], epsilon: float, 
 
 
 def test_somebody_in_the_middle_can_stand_out_most() -> None:
-    found = el.identify([0.0] * 5 + [50.0] + [100.0] * 5, epsilon=10.0, sensitivity=100.0)
+    found = el.attacks.identify([0.0] * 5 + [50.0] + [100.0] * 5, epsilon=10.0, sensitivity=100.0)
     assert found.who == "one whose value stands apart"
     assert found.posterior == pytest.approx(1 / (1 + 10 * math.exp(-5)), rel=1e-13)
     assert found.largest == pytest.approx(1 / (5 + math.exp(-5) + 5 * math.exp(-10)), rel=1e-13)
@@ -100,7 +100,7 @@ def test_average_success_by_simulation(noise: str) -> None:
     worlds = values.sum() - values
     answer = worlds[missing] + draw
     guess = np.abs(answer[:, None] - worlds).argmin(axis=1)
-    found = el.identify(values, **given)
+    found = el.attacks.identify(values, **given)
     assert found.success is not None
     assert abs(float(np.mean(guess == missing)) - found.success) < 5 * math.sqrt(0.25 / runs)
     assert found.success >= found.baseline
@@ -110,14 +110,14 @@ def test_average_success_by_simulation(noise: str) -> None:
 def test_the_inverse_keeps_the_limit_and_no_less(values: list[float], share: float, reach: float) -> None:
     n = len(values)
     limit = 1 / n + share * (1 - 1 / n)
-    found = el.identify(values, at_most=limit, sensitivity=reach)
+    found = el.attacks.identify(values, at_most=limit, sensitivity=reach)
     assert found.posterior is not None
     assert found.largest_epsilon is not None
     assert found.posterior <= limit
     assert not found.exceeded
     if math.isfinite(found.largest_epsilon):
         assert found.epsilon == found.largest_epsilon
-        more = el.identify(values, epsilon=found.epsilon * (1 + 1e-9), sensitivity=reach)
+        more = el.attacks.identify(values, epsilon=found.epsilon * (1 + 1e-9), sensitivity=reach)
         assert more.posterior is not None
         assert more.posterior > limit * (1 - 1e-12)
     assert found.epsilon_by_bound is not None
@@ -138,55 +138,55 @@ def test_the_bounds_inverse_against_high_precision(n: int, share: float, ratio: 
 
 def test_limits_that_bind_nothing_or_everything() -> None:
     with pytest.raises(el.NoSolutionError, match="blind guess") as refused:
-        el.identify([1, 2, 3, 4], at_most=0.2, sensitivity=4)
+        el.attacks.identify([1, 2, 3, 4], at_most=0.2, sensitivity=4)
     assert refused.value.floor == 0.25
     with pytest.raises(el.NoSolutionError):
-        el.identify(n=4, value_range=(0, 1), at_most=0.25)
+        el.attacks.identify(n=4, value_range=(0, 1), at_most=0.25)
     with pytest.raises(el.NoSolutionError):
         epsilon_among(4, 0.25)
-    shared = el.identify([1, 1, 2, 2], at_most=0.5, sensitivity=2)
+    shared = el.attacks.identify([1, 1, 2, 2], at_most=0.5, sensitivity=2)
     assert shared.largest_epsilon == math.inf
     assert "Every ε keeps this limit" in shared.sentence
     assert shared.to_dict()["largest_epsilon"] is None
     assert epsilon_among(4, 0.9, 0.0) == math.inf
     assert epsilon_among(4, 1.0) == math.inf
-    same = el.identify([3, 3, 3], at_most=0.4)
+    same = el.attacks.identify([3, 3, 3], at_most=0.4)
     assert same.largest_epsilon == math.inf
     assert same.posterior == pytest.approx(1 / 3)
-    over = el.identify([1, 2, 3], epsilon=5.0, at_most=0.5)
+    over = el.attacks.identify([1, 2, 3], epsilon=5.0, at_most=0.5)
     assert over.exceeded
     assert over.largest_epsilon is not None
     assert over.largest_epsilon < 5
 
 
 def test_normal_noise() -> None:
-    found = el.identify([1, 2, 3], epsilon=1.0, delta=1e-5, noise="gaussian")
+    found = el.attacks.identify([1, 2, 3], epsilon=1.0, delta=1e-5, noise="gaussian")
     assert (found.posterior, found.bound) == (1.0, 1.0)
     with pytest.raises(el.NoSolutionError, match="success"):
-        el.identify([1, 2, 3], at_most=0.5, delta=1e-5, noise="gaussian")
-    chosen = el.identify([1, 2, 3], at_most=0.5, delta=1e-5, noise="gaussian", reading="success")
+        el.attacks.identify([1, 2, 3], at_most=0.5, delta=1e-5, noise="gaussian")
+    chosen = el.attacks.identify([1, 2, 3], at_most=0.5, delta=1e-5, noise="gaussian", reading="success")
     assert chosen.success is not None
     assert 0.499999 < chosen.success <= 0.5
     assert "names the missing one at most 50%" in chosen.sentence
     with pytest.raises(el.NoSolutionError, match="success"):
-        el.identify([1, 2, 3], at_most=0.3, reading="success")
+        el.attacks.identify([1, 2, 3], at_most=0.3, reading="success")
 
 
 def test_sums_and_means_agree() -> None:
     values = [3.0, 5.0, 9.0, 10.0]
-    total, mean = el.identify(values, epsilon=2.0), el.identify(values, epsilon=2.0, query="mean")
+    total, mean = el.attacks.identify(values, epsilon=2.0), el.attacks.identify(values, epsilon=2.0, query="mean")
     assert mean.sensitivity == pytest.approx(10 / 3)
     assert mean.spread == pytest.approx(7 / 3)
     assert mean.posterior == pytest.approx(total.posterior, rel=1e-14)
-    own = el.identify(values, epsilon=2.0, query="mean", sensitivity=10.0)
+    own = el.attacks.identify(values, epsilon=2.0, query="mean", sensitivity=10.0)
     assert own.bound == pytest.approx(1 / (1 + 3 * math.exp(-2 * (7 / 3) / 10)), rel=1e-14)
 
 
 def test_extremes() -> None:
-    assert el.identify([0, 1], epsilon=700.0).posterior == pytest.approx(1.0)
-    assert el.identify([0, 1], epsilon=1e-12).posterior == pytest.approx(0.5, rel=1e-11)
-    assert el.identify([0, 1e300], epsilon=1.0).posterior == pytest.approx(1 / (1 + math.exp(-1)))
-    big = el.identify(np.arange(200_000.0), epsilon=1.0)
+    assert el.attacks.identify([0, 1], epsilon=700.0).posterior == pytest.approx(1.0)
+    assert el.attacks.identify([0, 1], epsilon=1e-12).posterior == pytest.approx(0.5, rel=1e-11)
+    assert el.attacks.identify([0, 1e300], epsilon=1.0).posterior == pytest.approx(1 / (1 + math.exp(-1)))
+    big = el.attacks.identify(np.arange(200_000.0), epsilon=1.0)
     assert big.posterior is not None
     assert big.baseline <= big.posterior <= big.bound
     assert posterior_among(120, [1.0, 5.0], 60 / 121) == pytest.approx([0.0136098828391, 0.0911407977678], abs=1e-12)
@@ -225,20 +225,24 @@ def test_extremes() -> None:
 )
 def test_one_sentence_for_what_is_wrong(given: dict[str, Any], words: str) -> None:
     with pytest.raises(el.InputError) as refused:
-        el.identify(**given)
+        el.attacks.identify(**given)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_it_shows_itself() -> None:
-    found = el.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)
+    found = el.attacks.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)
     assert found.sentence == (
         "Among 120 people, an attacker who knows everyone's value could become 9.2% sure who is missing; "
         "a blind guess gives 1 of 120 (0.83%)."
     )
     assert str(found).startswith("Among 120 people")
     assert "<table" in found._repr_html_()
-    for f in (found, el.identify([1, 2, 5], epsilon=1.0, at_most=0.9), el.identify([1, 1, 2, 2], at_most=0.6)):
+    for f in (
+        found,
+        el.attacks.identify([1, 2, 5], epsilon=1.0, at_most=0.9),
+        el.attacks.identify([1, 1, 2, 2], at_most=0.6),
+    ):
         json.dumps(f.to_dict(), allow_nan=False)
     with pytest.raises(AttributeError):
         found.n = 3  # type: ignore[misc]

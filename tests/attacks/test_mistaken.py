@@ -18,11 +18,11 @@ import epsilens as el
 
 @given(any_experiment(), st.floats(0, 1), st.floats(0, 1))
 def test_a_wrong_prior_is_never_better(e: el.Experiment, prior: float, believed: float) -> None:
-    m = el.mistaken(e, prior=prior, believed_prior=believed)
+    m = el.attacks.mistaken(e, prior=prior, believed_prior=believed)
     assert m.success <= m.best_success
     assert m.best_success == e.success(prior)
     assert m.success >= min(prior, 1 - prior) - 1e-12
-    assert el.mistaken(e, prior=prior, believed_prior=prior).lost <= 1e-9
+    assert el.attacks.mistaken(e, prior=prior, believed_prior=prior).lost <= 1e-9
 
 
 @given(
@@ -35,15 +35,17 @@ def test_a_wrong_prior_is_never_better(e: el.Experiment, prior: float, believed:
 def test_a_wrong_scale_is_never_better(noise: str, size: float, prior: float, believed: float, ratio: float) -> None:
     e = el.laplace(epsilon=size) if noise == "laplace" else el.gaussian(psi=size)
     true = e.parameters["scale" if noise == "laplace" else "sigma"]
-    m = el.mistaken(e, prior=prior, believed_prior=believed, believed_noise=true * ratio)
+    m = el.attacks.mistaken(e, prior=prior, believed_prior=believed, believed_noise=true * ratio)
     assert m.success <= m.best_success
-    right = el.mistaken(e, prior=prior, believed_prior=believed, believed_noise=true)
-    assert right.success == pytest.approx(el.mistaken(e, prior=prior, believed_prior=believed).success, rel=1e-12)
+    right = el.attacks.mistaken(e, prior=prior, believed_prior=believed, believed_noise=true)
+    assert right.success == pytest.approx(
+        el.attacks.mistaken(e, prior=prior, believed_prior=believed).success, rel=1e-12
+    )
 
 
 def test_even_beliefs_make_the_scale_irrelevant() -> None:
     for e in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0)):
-        m = el.mistaken(e, prior=0.5, believed_noise=[0.1, 1.0, 10.0])
+        m = el.attacks.mistaken(e, prior=0.5, believed_noise=[0.1, 1.0, 10.0])
         assert m.lost == pytest.approx([0, 0, 0], abs=1e-15)
 
 
@@ -52,7 +54,7 @@ def test_laplace_in_closed_form() -> None:
     m, prior, believed, ratio = 2.0, 0.3, 0.4, 1.7
     u = ratio * math.log((1 - believed) / believed)
     alpha, recall = 0.5 * math.exp(-(m + u) / 2), 1 - 0.5 * math.exp((u - m) / 2)
-    got = el.mistaken(el.laplace(epsilon=m), prior=prior, believed_prior=believed, believed_noise=ratio / m)
+    got = el.attacks.mistaken(el.laplace(epsilon=m), prior=prior, believed_prior=believed, believed_noise=ratio / m)
     assert got.fpr == pytest.approx(alpha, rel=1e-14)
     assert got.recall == pytest.approx(recall, rel=1e-14)
     assert got.success == pytest.approx((1 - prior) * (1 - alpha) + prior * recall, rel=1e-14)
@@ -62,7 +64,7 @@ def test_laplace_in_closed_form() -> None:
 def test_normal_in_closed_form() -> None:
     psi, prior, believed, ratio = 1.5, 0.2, 0.35, 0.6
     cut = psi / 2 + ratio**2 * math.log((1 - believed) / believed) / psi
-    got = el.mistaken(el.gaussian(psi=psi), prior=prior, believed_prior=believed, believed_noise=ratio / psi)
+    got = el.attacks.mistaken(el.gaussian(psi=psi), prior=prior, believed_prior=believed, believed_noise=ratio / psi)
     assert got.fpr == pytest.approx(norm.sf(cut), rel=1e-13)
     assert got.recall == pytest.approx(norm.sf(cut - psi), rel=1e-13)
 
@@ -82,7 +84,7 @@ def test_the_mistaken_guess_by_simulation(noise: str) -> None:
         llr = (x**2 - (x - 1.5) ** 2) / (2 * wrong**2)
         e = el.gaussian(sigma=true, sensitivity=1.5)
     guess = llr > math.log((1 - believed) / believed)
-    got = el.mistaken(e, prior=prior, believed_prior=believed, believed_noise=wrong)
+    got = el.attacks.mistaken(e, prior=prior, believed_prior=believed, believed_noise=wrong)
     error = 5 * math.sqrt(0.25 / n)
     assert abs(float(np.mean(guess == secret)) - got.success) < error
     assert abs(float(np.mean(secret[guess])) - got.precision) < error / math.sqrt(np.mean(guess))
@@ -91,17 +93,19 @@ def test_the_mistaken_guess_by_simulation(noise: str) -> None:
 
 def test_edges() -> None:
     e = el.laplace(epsilon=1.0)
-    certain = el.mistaken(e, prior=0.3, believed_prior=1.0)
+    certain = el.attacks.mistaken(e, prior=0.3, believed_prior=1.0)
     assert (certain.fpr, certain.recall, certain.success) == (1.0, 1.0, pytest.approx(0.3))
-    blind = el.mistaken(e, prior=0.3, believed_prior=0.0)
+    blind = el.attacks.mistaken(e, prior=0.3, believed_prior=0.0)
     assert math.isnan(blind.precision)
     assert blind.to_dict()["precision"] is None
-    many = el.mistaken(e, prior=[0.1, 0.5], believed_prior=[[0.5], [0.9]])
+    many = el.attacks.mistaken(e, prior=[0.1, 0.5], believed_prior=[[0.5], [0.9]])
     assert many.success.shape == (2, 2)
     assert "4 mistaken adversaries" in str(many)
     json.dumps(many.to_dict(), allow_nan=False)
-    assert "is right 70 times of 100" in el.mistaken(e, prior=0.2, believed_prior=0.5)._repr_html_()
-    assert el.mistaken(el.randomized_response(epsilon=1.0), prior=0.9, believed_prior=0.5).success < 0.9
+    assert "is right 70 times of 100" in el.attacks.mistaken(e, prior=0.2, believed_prior=0.5)._repr_html_()
+    assert (
+        el.attacks.mistaken(el.mechanisms.randomized_response(epsilon=1.0), prior=0.9, believed_prior=0.5).success < 0.9
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,19 +121,19 @@ def test_edges() -> None:
 )
 def test_one_sentence_for_what_is_wrong(given: dict[str, Any], words: str) -> None:
     with pytest.raises(el.InputError, match=words):
-        el.mistaken(el.gaussian(psi=1.0), **given)
+        el.attacks.mistaken(el.gaussian(psi=1.0), **given)
 
 
 def test_only_noise_has_a_size_to_be_mistaken_about() -> None:
     with pytest.raises(el.InputError, match="no single size of noise"):
-        el.mistaken(el.randomized_response(epsilon=1.0), believed_noise=1.0)
+        el.attacks.mistaken(el.mechanisms.randomized_response(epsilon=1.0), believed_noise=1.0)
     with pytest.raises(el.InputError, match="experiment is"):
-        el.mistaken("laplace")  # type: ignore[arg-type]
+        el.attacks.mistaken("laplace")  # type: ignore[arg-type]
 
 
 def test_beliefs_that_do_not_fit_many_experiments_are_refused_in_a_sentence() -> None:
     many = el.laplace(epsilon=[0.1, 1.0])
     with pytest.raises(el.InputError, match="believed_noise \\(5,\\), scale \\(2,\\)"):
-        el.mistaken(many, prior=0.5, believed_noise=[1.0] * 5)
+        el.attacks.mistaken(many, prior=0.5, believed_noise=[1.0] * 5)
     with pytest.raises(el.InputError, match="nearer the true sigma 1"):
-        el.mistaken(el.gaussian(sigma=[1.0, 2.0]), prior=0.5, believed_noise=1e200)
+        el.attacks.mistaken(el.gaussian(sigma=[1.0, 2.0]), prior=0.5, believed_noise=1e200)

@@ -31,8 +31,6 @@ from epsilens.plan.file import read_release
 from epsilens.plan.movement import Question
 from epsilens.publish.release import publishable
 
-__all__ = ["Judged", "judge"]
-
 NEARLY = 1e-9
 GROUPS = 60  # of one person's own: the law is exact, so that few are as good as many
 READINGS: tuple[tuple[str, dict[str, float]], ...] = (

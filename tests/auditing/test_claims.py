@@ -25,7 +25,14 @@ def test_a_gdp_claim_is_the_profile_of_normal_noise() -> None:
 
 
 def test_a_pure_claim_is_one_line() -> None:
-    for said in (1.0, 1, "epsilon=1", (1.0, 0.0), el.pure(epsilon=1.0), el.randomized_response(epsilon=1.0)):
+    for said in (
+        1.0,
+        1,
+        "epsilon=1",
+        (1.0, 0.0),
+        el.mechanisms.pure(epsilon=1.0),
+        el.mechanisms.randomized_response(epsilon=1.0),
+    ):
         claim = claim_of(said)
         assert (claim.pure, claim.alone, claim.stated) == (1.0, True, 0.0)
         assert claim.most_precise([1.0, 0.01]) == pytest.approx(math.e / (1 + math.e))
@@ -58,7 +65,7 @@ def test_the_precision_a_claim_allows_is_a_minimum_over_its_lines() -> None:
         assert (loss + charge / share) / (1 + loss) == pytest.approx(float(claim.most_precise(share)))
 
 
-@pytest.mark.parametrize("said", ["rho=0.5", "order=2, rho=1", el.from_zcdp(0.5)])
+@pytest.mark.parametrize("said", ["rho=0.5", "order=2, rho=1", el.mechanisms.from_zcdp(0.5)])
 def test_other_claims_have_lines_too(said: Any) -> None:
     claim = claim_of(said)
     assert np.all(np.diff(claim.epsilon) > 0)
@@ -102,4 +109,4 @@ def test_a_claim_beyond_all_tests_still_says_its_epsilon() -> None:
         said = claim_of(claim)
         assert not said.bare
         assert claim.epsilon(said.stated) == pytest.approx(own, abs=0.01)
-    assert claim_of(el.approximate(epsilon=1.0, delta=0.6)).bare
+    assert claim_of(el.mechanisms.approximate(epsilon=1.0, delta=0.6)).bare

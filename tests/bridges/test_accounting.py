@@ -36,7 +36,10 @@ def spent(accounting: Any, event: Any, delta: float, *, replace: bool = False) -
         (lambda p: p.from_gaussian_mechanism(1.0), lambda: el.gaussian(psi=1.0)),
         (lambda p: p.from_laplace_mechanism(2.0), lambda: el.laplace(epsilon=0.5)),
         (lambda p: p.from_gaussian_mechanism(2.0).self_compose(4), lambda: el.gaussian(psi=1.0)),
-        (lambda p: p.from_privacy_parameters(_parameters(1.0, 0.01)), lambda: el.approximate(epsilon=1.0, delta=0.01)),
+        (
+            lambda p: p.from_privacy_parameters(_parameters(1.0, 0.01)),
+            lambda: el.mechanisms.approximate(epsilon=1.0, delta=0.01),
+        ),
     ],
 )
 def test_a_distribution_is_read_as_it_is(
@@ -74,13 +77,13 @@ def test_both_orders_of_a_sampled_gaussian(plds: Any) -> None:
     [
         lambda: el.gaussian(psi=1.0),
         lambda: el.laplace(epsilon=1.0),
-        lambda: el.pure(epsilon=2.0),
-        lambda: el.approximate(epsilon=1.0, delta=1e-3),
-        lambda: el.finite([0.5, 0.3, 0.2, 0.0], [0.2, 0.2, 0.5, 0.1]),
-        lambda: el.randomized_response(epsilon=1.2345, k=3),
+        lambda: el.mechanisms.pure(epsilon=2.0),
+        lambda: el.mechanisms.approximate(epsilon=1.0, delta=1e-3),
+        lambda: el.mechanisms.finite([0.5, 0.3, 0.2, 0.0], [0.2, 0.2, 0.5, 0.1]),
+        lambda: el.mechanisms.randomized_response(epsilon=1.2345, k=3),
         lambda: el.laplace(epsilon=1.0, stretch=1.5),
-        lambda: el.from_rdp([2.0, 4.0], [0.2, 0.4]),
-        lambda: el.pure(epsilon=0.0),
+        lambda: el.mechanisms.from_rdp([2.0, 4.0], [0.2, 0.4]),
+        lambda: el.mechanisms.pure(epsilon=0.0),
     ],
 )
 def test_a_distribution_is_written_on_the_safe_side(plds: Any, build: Callable[[], Experiment]) -> None:
@@ -101,7 +104,7 @@ def test_a_distribution_is_written_on_the_safe_side(plds: Any, build: Callable[[
         lambda: el.dpsgd(sigma=1.0, rate=0.05, steps=40).reverse(),
         lambda: el.dpsgd(sigma=1.0, rate=0.05, steps=40, neighbours="replace"),
         lambda: el.compose(
-            el.laplace(epsilon=0.5), el.gaussian(psi=0.5), el.randomized_response(epsilon=0.3).repeat(3)
+            el.laplace(epsilon=0.5), el.gaussian(psi=0.5), el.mechanisms.randomized_response(epsilon=0.3).repeat(3)
         ),
     ],
 )
@@ -117,10 +120,10 @@ def test_a_composition_is_composed_there(plds: Any, build: Callable[[], Experime
 
 def test_distributions_at_their_edges(plds: Any) -> None:
     assert from_pld(plds.identity()).advantage() == 0.0
-    everything = to_pld(el.approximate(epsilon=0.0, delta=1.0))
+    everything = to_pld(el.mechanisms.approximate(epsilon=0.0, delta=1.0))
     assert everything.get_delta_for_epsilon(3.0) == 1.0
     assert from_pld(everything).advantage() == 1.0
-    sure = to_pld(el.pure(epsilon=700.0), interval=0.01)
+    sure = to_pld(el.mechanisms.pure(epsilon=700.0), interval=0.01)
     assert (sure.get_epsilon_for_delta(0.0), from_pld(sure).epsilon()) == (700.0, 700.0)
     faint = to_pld(el.gaussian(psi=1e-8))  # far finer than the grid
     assert faint.get_delta_for_epsilon(0.0) == pytest.approx(el.gaussian(psi=1e-8).delta(0.0), rel=1e-9)
@@ -197,13 +200,13 @@ def test_replacing_moves_twice_as_far(accounting: Any) -> None:
 def test_claims_of_zcdp_add_up(accounting: Any) -> None:
     events = accounting.dp_event
     both = events.ComposedDpEvent([events.ZCDpEvent(0.1), events.SelfComposedDpEvent(events.ZCDpEvent(0.2), 2)])
-    assert from_event(both).epsilon(1e-5) == pytest.approx(el.from_zcdp(0.5).epsilon(1e-5), rel=1e-9)
+    assert from_event(both).epsilon(1e-5) == pytest.approx(el.mechanisms.from_zcdp(0.5).epsilon(1e-5), rel=1e-9)
     said = accounting.rdp.RdpAccountant().compose(both).get_epsilon(1e-5)
     assert from_event(both).epsilon(1e-5) <= said * (1 + 1e-3)
     sampled = from_event(events.PoissonSampledDpEvent(0.1, events.ZCDpEvent(0.5)))  # what a sampled claim allows
     assert sampled.epsilon(1e-5) >= el.dpsgd(sigma=1.0, rate=0.1, steps=1).bracket("epsilon", delta=1e-5)[0]
-    assert sampled.epsilon(1e-5) < el.from_zcdp(0.5).epsilon(1e-5)
-    assert to_event(el.from_zcdp(0.3, 0.1)) == events.ZCDpEvent(0.3, 0.1)
+    assert sampled.epsilon(1e-5) < el.mechanisms.from_zcdp(0.5).epsilon(1e-5)
+    assert to_event(el.mechanisms.from_zcdp(0.3, 0.1)) == events.ZCDpEvent(0.3, 0.1)
 
 
 def test_nothing_and_everything(accounting: Any) -> None:
@@ -255,9 +258,12 @@ def test_bad_input_is_one_sentence(accounting: Any, plds: Any) -> None:
             lambda: from_event(events.PoissonSampledDpEvent(0.5, events.SelfComposedDpEvent(gaussian, 2))),
             "sample each release",
         ),
-        (lambda: to_event(el.pure(epsilon=1.0)), "no DpEvent"),
+        (lambda: to_event(el.mechanisms.pure(epsilon=1.0)), "no DpEvent"),
         (lambda: to_event(el.laplace(epsilon=1.0, stretch=2.0)), "no DpEvent"),
-        (lambda: to_event(el.subsample(el.randomized_response(epsilon=1.0), 0.5, neighbours="replace")), "sample"),
+        (
+            lambda: to_event(el.subsample(el.mechanisms.randomized_response(epsilon=1.0), 0.5, neighbours="replace")),
+            "sample",
+        ),
     ]
     for call, word in calls:
         with pytest.raises(el.InputError) as said:

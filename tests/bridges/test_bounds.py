@@ -20,13 +20,13 @@ from epsilens.readings.law import Known
 ALPHA = np.concatenate((np.geomspace(1e-12, 1e-3, 20), np.linspace(0.001, 0.999, 60)))
 
 CLAIMS: dict[str, Callable[[], Experiment]] = {
-    "one pair": lambda: el.from_dp(1.0, 1e-5),
-    "pure": lambda: el.from_dp(1.0),
-    "a list of one": lambda: el.from_dp([1.0], [1e-5]),
-    "several": lambda: el.from_dp([0.5, 1.0], [0.1, 1e-2]),
-    "GDP": lambda: el.from_gdp(1.0),
-    "zCDP": lambda: el.from_zcdp(0.5),
-    "RDP": lambda: el.from_rdp(2.0, 1.0),
+    "one pair": lambda: el.mechanisms.from_dp(1.0, 1e-5),
+    "pure": lambda: el.mechanisms.from_dp(1.0),
+    "a list of one": lambda: el.mechanisms.from_dp([1.0], [1e-5]),
+    "several": lambda: el.mechanisms.from_dp([0.5, 1.0], [0.1, 1e-2]),
+    "GDP": lambda: el.mechanisms.from_gdp(1.0),
+    "zCDP": lambda: el.mechanisms.from_zcdp(0.5),
+    "RDP": lambda: el.mechanisms.from_rdp(2.0, 1.0),
 }
 
 
@@ -46,8 +46,8 @@ def test_a_claim_says_nothing_from_below(build: Callable[[], Experiment]) -> Non
 
 def test_the_worst_mechanism_is_exact_and_its_claim_is_not() -> None:
     for known, claim in (
-        (el.pure(epsilon=1.0), el.from_dp(1.0)),
-        (el.approximate(epsilon=1.0, delta=1e-5), el.from_dp(1.0, 1e-5)),
+        (el.mechanisms.pure(epsilon=1.0), el.mechanisms.from_dp(1.0)),
+        (el.mechanisms.approximate(epsilon=1.0, delta=1e-5), el.mechanisms.from_dp(1.0, 1e-5)),
     ):
         assert known.bracket("advantage") == (known.advantage(), known.advantage())
         assert claim.advantage() == known.advantage()
@@ -64,26 +64,28 @@ def test_a_distribution_is_a_bound_and_stays_one(accounting: Any) -> None:
 
 
 def test_the_rule_of_each_claim() -> None:
-    assert el.group(el.from_zcdp(0.5), 2).advantage() == pytest.approx(el.from_zcdp(2.0).advantage(), rel=1e-12)
-    assert el.group(el.from_zcdp(0.5), 2).advantage() == pytest.approx(0.834, abs=1e-3)
-    offset = el.group(el.from_zcdp(0.1, 0.01), 3)  # ξ·3·(1 + 1/2 + 1/3)
+    assert el.group(el.mechanisms.from_zcdp(0.5), 2).advantage() == pytest.approx(
+        el.mechanisms.from_zcdp(2.0).advantage(), rel=1e-12
+    )
+    assert el.group(el.mechanisms.from_zcdp(0.5), 2).advantage() == pytest.approx(0.834, abs=1e-3)
+    offset = el.group(el.mechanisms.from_zcdp(0.1, 0.01), 3)  # ξ·3·(1 + 1/2 + 1/3)
     assert offset.renyi(4.0) == pytest.approx(0.055 + 0.9 * 4, rel=1e-9)
-    assert el.group(el.from_gdp(0.5), 3).psi() == 1.5
-    pair = el.group(el.from_dp(0.1, 1e-6), 3)
+    assert el.group(el.mechanisms.from_gdp(0.5), 3).psi() == 1.5
+    pair = el.group(el.mechanisms.from_dp(0.1, 1e-6), 3)
     assert pair.delta(0.3) == pytest.approx(1e-6 * np.expm1(0.3) / np.expm1(0.1), rel=1e-9)
-    assert el.group(el.from_rdp(np.inf, 0.5), 4).epsilon() == pytest.approx(2.0)
+    assert el.group(el.mechanisms.from_rdp(np.inf, 0.5), 4).epsilon() == pytest.approx(2.0)
     # order 8 for two people: order 4, at 1 + 8/7 times the divergence, where Mironov (2017) has 3 times
-    assert el.group(el.from_rdp(8.0, 1.0), 2).renyi(4.0) == pytest.approx(1 + 8 / 7, rel=1e-9)
-    everything = el.group(el.from_dp(0.0, 1.0), 3)
+    assert el.group(el.mechanisms.from_rdp(8.0, 1.0), 2).renyi(4.0) == pytest.approx(1 + 8 / 7, rel=1e-9)
+    everything = el.group(el.mechanisms.from_dp(0.0, 1.0), 3)
     assert everything.advantage() == 1.0
 
 
 def test_a_curve_grows_as_its_zcdp_does() -> None:
-    curve = el.group(el.from_rdp(rho=lambda a: 0.5 * a), 2)
-    assert 1 <= curve.epsilon(1e-5) / el.from_zcdp(2.0).epsilon(1e-5) < 1.005
-    assert 1 <= curve.advantage() / el.from_zcdp(2.0).advantage() < 1.005
-    twice = el.group(el.group(el.from_zcdp(0.1), 2), 2)
-    assert 1 <= twice.epsilon(1e-5) / el.from_zcdp(1.6).epsilon(1e-5) < 1.005
+    curve = el.group(el.mechanisms.from_rdp(rho=lambda a: 0.5 * a), 2)
+    assert 1 <= curve.epsilon(1e-5) / el.mechanisms.from_zcdp(2.0).epsilon(1e-5) < 1.005
+    assert 1 <= curve.advantage() / el.mechanisms.from_zcdp(2.0).advantage() < 1.005
+    twice = el.group(el.group(el.mechanisms.from_zcdp(0.1), 2), 2)
+    assert 1 <= twice.epsilon(1e-5) / el.mechanisms.from_zcdp(1.6).epsilon(1e-5) < 1.005
 
 
 def chain(seed: int, links: int) -> list[np.ndarray]:
@@ -100,16 +102,16 @@ def chain(seed: int, links: int) -> list[np.ndarray]:
 @pytest.mark.parametrize("seed", range(4))
 def test_no_chain_of_laws_is_riskier_than_the_group(seed: int, k: int) -> None:
     laws = chain(seed, k)
-    links = [el.finite(p, q) for p, q in pairwise(laws)]
-    truth = el.finite(laws[0], laws[-1])
+    links = [el.mechanisms.finite(p, q) for p, q in pairwise(laws)]
+    truth = el.mechanisms.finite(laws[0], laws[-1])
     orders = 1 + np.geomspace(0.05, 200.0, 120)
     rho = np.max([to_rdp(link, orders) for link in links], axis=0)
     losses = np.linspace(0.0, 1.5, 40)
     claims = {
-        "RDP": el.from_rdp(orders, rho * (1 + 1e-12)),
-        "zCDP": el.from_zcdp(float(np.max(rho / orders)) * 1.001, 0.01),
-        "(ε, δ)": el.from_dp(losses, np.max([link.delta(losses) for link in links], axis=0)),
-        "ε": el.from_dp(max(float(link.epsilon()) for link in links)),
+        "RDP": el.mechanisms.from_rdp(orders, rho * (1 + 1e-12)),
+        "zCDP": el.mechanisms.from_zcdp(float(np.max(rho / orders)) * 1.001, 0.01),
+        "(ε, δ)": el.mechanisms.from_dp(losses, np.max([link.delta(losses) for link in links], axis=0)),
+        "ε": el.mechanisms.from_dp(max(float(link.epsilon()) for link in links)),
     }
     for said, claim in claims.items():
         group = el.group(claim, k)
@@ -126,22 +128,25 @@ def test_no_chain_of_laws_is_riskier_than_the_group(seed: int, k: int) -> None:
 def test_a_group_under_a_claim_dominates_the_noise_it_came_from(psi: float, k: int) -> None:
     truth = el.gaussian(psi=psi * k)
     orders = 1 + np.geomspace(1e-3, 50.0 * k, 300)
-    for claim in (el.from_zcdp(psi**2 / 2 * (1 + 1e-15)), el.from_rdp(orders, orders * psi**2 / 2)):
+    for claim in (
+        el.mechanisms.from_zcdp(psi**2 / 2 * (1 + 1e-15)),
+        el.mechanisms.from_rdp(orders, orders * psi**2 / 2),
+    ):
         group = el.group(claim, k)
         assert np.all(group.roc(ALPHA) >= np.asarray(truth.roc(ALPHA)) * (1 - 1e-12))
         assert group.epsilon(1e-5) < truth.epsilon(1e-5) * 1.4
-    laplace = el.group(el.from_rdp(orders, to_rdp(el.laplace(epsilon=psi), orders)), k)
+    laplace = el.group(el.mechanisms.from_rdp(orders, to_rdp(el.laplace(epsilon=psi), orders)), k)
     assert np.all(laplace.roc(ALPHA) >= np.asarray(el.laplace(epsilon=psi * k).roc(ALPHA)) * (1 - 1e-12))
 
 
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: el.group(el.from_rdp(2.0, 1.0), 2), "claim orders above 2"),
-        (lambda: el.group(el.from_rdp(rho=lambda a: 0.5 * a), 1000), "smaller group"),
-        (lambda: el.group(el.from_zcdp(0.5), 1000), "smaller group"),
-        (lambda: el.group(el.from_dp(1.0, 1e-5), 20), "smaller one"),
-        (lambda: el.group(el.from_dp([0.5, 1.0], [0.1, 1e-2]), 300), "smaller one"),
+        (lambda: el.group(el.mechanisms.from_rdp(2.0, 1.0), 2), "claim orders above 2"),
+        (lambda: el.group(el.mechanisms.from_rdp(rho=lambda a: 0.5 * a), 1000), "smaller group"),
+        (lambda: el.group(el.mechanisms.from_zcdp(0.5), 1000), "smaller group"),
+        (lambda: el.group(el.mechanisms.from_dp(1.0, 1e-5), 20), "smaller one"),
+        (lambda: el.group(el.mechanisms.from_dp([0.5, 1.0], [0.1, 1e-2]), 300), "smaller one"),
     ],
 )
 def test_what_promises_nothing_about_a_group_says_so(call: Callable[[], object], word: str) -> None:
@@ -152,10 +157,12 @@ def test_what_promises_nothing_about_a_group_says_so(call: Callable[[], object],
 
 
 SAMPLES: dict[str, Callable[[], Experiment]] = {
-    "zCDP": lambda: el.subsample(el.from_zcdp(0.5), 0.1),
-    "GDP": lambda: el.subsample(el.from_gdp(0.5), 0.1),
-    "one pair": lambda: el.subsample(el.from_dp(1.0, 1e-5), 0.1),
-    "who was drawn is told": lambda: el.subsample(el.randomized_response(epsilon=1.0), 0.1, neighbours="replace"),
+    "zCDP": lambda: el.subsample(el.mechanisms.from_zcdp(0.5), 0.1),
+    "GDP": lambda: el.subsample(el.mechanisms.from_gdp(0.5), 0.1),
+    "one pair": lambda: el.subsample(el.mechanisms.from_dp(1.0, 1e-5), 0.1),
+    "who was drawn is told": lambda: el.subsample(
+        el.mechanisms.randomized_response(epsilon=1.0), 0.1, neighbours="replace"
+    ),
 }
 
 
@@ -168,7 +175,7 @@ def test_a_sample_of_a_bound_is_one(build: Callable[[], Experiment]) -> None:
 
 
 def test_a_sample_of_noise_keeps_both_ends() -> None:
-    for e in (el.subsample(el.gaussian(psi=0.5), 0.1), el.subsample(el.pure(epsilon=1.0), 0.1)):
+    for e in (el.subsample(el.gaussian(psi=0.5), 0.1), el.subsample(el.mechanisms.pure(epsilon=1.0), 0.1)):
         low, high = e.bracket("advantage")
         assert 0 < low <= high <= low * 1.001
 

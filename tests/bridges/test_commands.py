@@ -22,11 +22,11 @@ def explain(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, st
 @pytest.mark.parametrize(
     ("line", "success"),
     [
-        ("zcdp --rho 0.5", lambda: el.from_zcdp(0.5).success()),
-        ("zcdp --rho 0.5 --xi 0.1 --neighbours replace", lambda: el.from_zcdp(0.5, 0.1).success()),
-        ("rdp --order 8 --rho 0.5", lambda: el.from_rdp(8.0, 0.5).success()),
-        ("rdp --orders 2,8 --rho 0.2,0.5", lambda: el.from_rdp([2, 8], [0.2, 0.5]).success()),
-        ("GDP --mu 1", lambda: el.from_gdp(1.0).success()),
+        ("zcdp --rho 0.5", lambda: el.mechanisms.from_zcdp(0.5).success()),
+        ("zcdp --rho 0.5 --xi 0.1 --neighbours replace", lambda: el.mechanisms.from_zcdp(0.5, 0.1).success()),
+        ("rdp --order 8 --rho 0.5", lambda: el.mechanisms.from_rdp(8.0, 0.5).success()),
+        ("rdp --orders 2,8 --rho 0.2,0.5", lambda: el.mechanisms.from_rdp([2, 8], [0.2, 0.5]).success()),
+        ("GDP --mu 1", lambda: el.mechanisms.from_gdp(1.0).success()),
     ],
 )
 def test_claims_are_explained(capsys: pytest.CaptureFixture[str], line: str, success: object) -> None:

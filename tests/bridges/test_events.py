@@ -64,10 +64,10 @@ def test_the_best_of_several_trainings(accounting: Any) -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda: el.permute_and_flip(epsilon=0.5),
-        lambda: el.noisy_max(epsilon=0.5, noise="exponential"),
-        lambda: el.noisy_max(epsilon=0.5),
-        lambda: el.noisy_max(scale=3.0, sensitivity=2.0, neighbours="replace"),
+        lambda: el.mechanisms.permute_and_flip(epsilon=0.5),
+        lambda: el.mechanisms.noisy_max(epsilon=0.5, noise="exponential"),
+        lambda: el.mechanisms.noisy_max(epsilon=0.5),
+        lambda: el.mechanisms.noisy_max(scale=3.0, sensitivity=2.0, neighbours="replace"),
     ],
 )
 def test_selections_are_written_as_the_answers_they_equal(accounting: Any, build: Callable[[], Any]) -> None:
@@ -81,30 +81,30 @@ def test_selections_are_written_as_the_answers_they_equal(accounting: Any, build
 
 
 def test_matrices_and_bands(accounting: Any) -> None:
-    once = el.matrix([[1.0, 0.0], [0.5, 1.0]], 2.0)
+    once = el.mechanisms.matrix([[1.0, 0.0], [0.5, 1.0]], 2.0)
     event = to_event(once)
     assert isinstance(event, accounting.GaussianDpEvent)
     assert from_event(event).psi() == pytest.approx(math.sqrt(1.25) / 2.0, rel=1e-12)
-    bands = el.banded(sigma=2.0, rate=0.01, bands=10, steps=2000)
+    bands = el.mechanisms.banded(sigma=2.0, rate=0.01, bands=10, steps=2000)
     event = to_event(bands)
     step = accounting.PoissonSampledDpEvent(0.1, accounting.GaussianDpEvent(2.0))
     assert event == accounting.SelfComposedDpEvent(step, 200)
     assert from_event(event).epsilon(1e-6) == pytest.approx(3.80588, rel=1e-3)  # the reference sheet
-    leaves = el.tree(16, 2.0, 2, 8)
+    leaves = el.mechanisms.tree(16, 2.0, 2, 8)
     assert from_event(to_event(leaves)).psi() == pytest.approx(math.sqrt(12) / 2, rel=1e-12)
 
 
 @pytest.mark.parametrize(
     ("build", "word"),
     [
-        (lambda: el.exponential(epsilon=1.0), "ε²/8"),
-        (lambda: el.noisy_max(epsilon=1.0, noise="gumbel"), "ε²/8"),
-        (lambda: el.discrete_gaussian(sigma=2.0), "ZCDpEvent"),
-        (lambda: el.repeat_and_select(el.gaussian(sigma=4.0), mean=10), "RepeatAndSelectDpEvent"),
-        (lambda: el.shuffled(1.0, n=100), "to_pld"),
-        (lambda: el.pure(epsilon=1.0), "to_pld"),
-        (lambda: el.staircase(epsilon=1.0), "to_pld"),
-        (lambda: el.from_rdp(2.0, 1.0), "RdpAccountant"),
+        (lambda: el.mechanisms.exponential(epsilon=1.0), "ε²/8"),
+        (lambda: el.mechanisms.noisy_max(epsilon=1.0, noise="gumbel"), "ε²/8"),
+        (lambda: el.mechanisms.discrete_gaussian(sigma=2.0), "ZCDpEvent"),
+        (lambda: el.mechanisms.repeat_and_select(el.gaussian(sigma=4.0), mean=10), "RepeatAndSelectDpEvent"),
+        (lambda: el.mechanisms.shuffled(1.0, n=100), "to_pld"),
+        (lambda: el.mechanisms.pure(epsilon=1.0), "to_pld"),
+        (lambda: el.mechanisms.staircase(epsilon=1.0), "to_pld"),
+        (lambda: el.mechanisms.from_rdp(2.0, 1.0), "RdpAccountant"),
     ],
 )
 def test_what_no_event_names_is_refused_in_one_sentence(accounting: Any, build: Callable[[], Any], word: str) -> None:
@@ -173,7 +173,7 @@ def test_shuffled_batches_have_no_event(accounting: Any) -> None:
 
 def test_groups_and_mixtures_agree_with_their_accountant(accounting: Any) -> None:
     pair = el.dpsgd(sigma=1.0, rate=0.0064, steps=782, people=2)
-    mixed = el.mixture(shifts=[0, 1, 3], weights=[0.9, 0.09, 0.01], sigma=2.0).repeat(100)
+    mixed = el.mechanisms.mixture(shifts=[0, 1, 3], weights=[0.9, 0.09, 0.01], sigma=2.0).repeat(100)
     for e in (pair, mixed):
         event = to_event(e)
         theirs = accounting.pld.PLDAccountant().compose(event).get_epsilon(1e-6)
@@ -188,4 +188,4 @@ def test_batches_with_replacement_are_read_and_written(accounting: Any) -> None:
     with pytest.raises(el.InputError, match="3 people on such batches has no DpEvent"):
         to_event(el.dpsgd(sigma=2.0, rate=0.01, steps=10, people=3, neighbours="replace"))
     with pytest.raises(el.InputError, match="neighbours='add-remove'"):
-        from_event(to_event(el.mixture(shifts=[0, 1], weights=[0.9, 0.1], sigma=1.0)), neighbours="replace")
+        from_event(to_event(el.mechanisms.mixture(shifts=[0, 1], weights=[0.9, 0.1], sigma=1.0)), neighbours="replace")

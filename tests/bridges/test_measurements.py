@@ -60,12 +60,14 @@ def test_renyi_and_what_may_fail(opendp: Any, space: tuple[Any, Any]) -> None:
     curve = opendp.m.make_user_measurement(
         *space, opendp.renyi_divergence(), lambda x: x, lambda d: lambda a: a * d * d / 8
     )
-    assert from_measurement(curve, 1.0).epsilon(1e-6) == pytest.approx(el.from_zcdp(0.125).epsilon(1e-6), rel=2e-3)
+    assert from_measurement(curve, 1.0).epsilon(1e-6) == pytest.approx(
+        el.mechanisms.from_zcdp(0.125).epsilon(1e-6), rel=2e-3
+    )
     assert from_measurement(curve, 1.0).epsilon(1e-6) >= el.gaussian(psi=0.5).epsilon(1e-6)
     fails = opendp.m.make_user_measurement(
         *space, opendp.approximate(opendp.zero_concentrated_divergence()), lambda x: x, lambda d: (d * d / 8, 1e-4)
     )
-    e, sure = from_measurement(fails, 1.0), el.from_zcdp(0.125)
+    e, sure = from_measurement(fails, 1.0), el.mechanisms.from_zcdp(0.125)
     assert np.allclose(e.delta(LOSS), 1e-4 + (1 - 1e-4) * np.asarray(sure.delta(LOSS)), rtol=1e-9)
 
 
@@ -99,7 +101,9 @@ def test_whole_numbers_get_whole_noise(opendp: Any) -> None:
 def test_a_vector_of_whole_numbers(opendp: Any) -> None:
     vector = opendp.vector_domain(opendp.atom_domain(T=int))
     e = from_measurement(opendp.m.make_laplace(vector, opendp.l1_distance(T=int), scale=2.0), 2, noise="laplace")
-    alone = el.geometric(epsilon=0.5).repeat(2)  # two cells that move by one each: never more than one by two
+    alone = el.mechanisms.geometric(epsilon=0.5).repeat(
+        2
+    )  # two cells that move by one each: never more than one by two
     assert np.all(np.asarray(alone.delta(LOSS)) <= np.asarray(e.delta(LOSS)) + 1e-15)
     with pytest.raises(el.InputError, match="direction"):
         from_measurement(opendp.m.make_gaussian(vector, opendp.l2_distance(T=int), scale=2.0), 1, noise="gaussian")
@@ -154,9 +158,9 @@ def test_randomised_response(opendp: Any) -> None:
 def test_selections_and_responses_become_measurements(opendp: Any) -> None:
     domain = opendp.vector_domain(opendp.atom_domain(T=float, nan=False))
     for e, noise in (
-        (el.exponential(epsilon=0.7, sensitivity=3.0), "gumbel"),
-        (el.permute_and_flip(epsilon=0.7, monotonic=True), "exponential"),
-        (el.noisy_max(epsilon=0.7, noise="exponential"), "exponential"),
+        (el.mechanisms.exponential(epsilon=0.7, sensitivity=3.0), "gumbel"),
+        (el.mechanisms.permute_and_flip(epsilon=0.7, monotonic=True), "exponential"),
+        (el.mechanisms.noisy_max(epsilon=0.7, noise="exponential"), "exponential"),
     ):
         asked = to_measurement(e)
         metric = opendp.linf_distance(float, asked["monotonic"])
@@ -166,14 +170,14 @@ def test_selections_and_responses_become_measurements(opendp: Any) -> None:
         assert back.advantage() == pytest.approx(e.advantage(), rel=1e-9)
         assert back.advantage() <= e.advantage()
     for k in (2, 4):
-        e = el.randomized_response(epsilon=1.2, k=k)
+        e = el.mechanisms.randomized_response(epsilon=1.2, k=k)
         asked = to_measurement(e)
         told = {} if k == 2 else {"categories": list("abcd")}
         made = getattr(opendp.m, asked["make"])(prob=asked["prob"], **told)
         assert made.map(1) == pytest.approx(1.2, rel=1e-9)
         assert made.map(1) <= 1.2 * (1 + 1e-12)
     with pytest.raises(el.InputError, match="exponential"):
-        to_measurement(el.noisy_max(epsilon=1.0))
+        to_measurement(el.mechanisms.noisy_max(epsilon=1.0))
 
 
 def test_choices_become_measurements(opendp: Any, space: tuple[Any, Any]) -> None:
@@ -181,7 +185,7 @@ def test_choices_become_measurements(opendp: Any, space: tuple[Any, Any]) -> Non
     limits: list[tuple[Any, str, dict[str, Any], tuple[Any, Any]]] = [
         (el.laplace, "epsilon", {"at_most": 0.55, "given": {"sensitivity": 3.0}}, space),
         (el.laplace, "scale", {"at_most": 0.3, "reading": "advantage"}, space),
-        (el.geometric, "epsilon", {"at_most": 0.6, "given": {"sensitivity": 2}}, whole),
+        (el.mechanisms.geometric, "epsilon", {"at_most": 0.6, "given": {"sensitivity": 2}}, whole),
         (el.gaussian, "sigma", {"at_most": 0.05, "reading": "roc", "fpr": 0.01}, space),
     ]
     for mechanism, parameter, limit, where in limits:
@@ -208,7 +212,7 @@ def test_bad_input_is_one_sentence(opendp: Any, space: tuple[Any, Any]) -> None:
         (lambda: from_measurement(user, 1.0), "approximate DP"),
         (lambda: from_measurement(laplace, 1.0, noise="gaussian"), "not by MaxDivergence"),
         (lambda: from_measurement(laplace, 1.0, noise="x"), "noise"),
-        (lambda: to_measurement(el.pure(epsilon=1.0)), "neither"),
+        (lambda: to_measurement(el.mechanisms.pure(epsilon=1.0)), "neither"),
         (lambda: to_measurement("x"), "choice"),  # type: ignore[arg-type]
     ]
     for call, word in calls:

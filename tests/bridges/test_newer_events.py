@@ -64,9 +64,9 @@ def test_discrete_noise(events: Any) -> None:
     p = np.exp(-(k**2) / 8.0)
     delta = np.maximum(p - math.e * np.exp(-((k - 3) ** 2) / 8.0), 0).sum() / p.sum()
     assert from_event(one).delta(1.0) == pytest.approx(delta, rel=1e-12)
-    assert from_event(vector).epsilon(1e-6) == pytest.approx(el.from_zcdp(9 / 8).epsilon(1e-6), rel=1e-12)
-    assert from_event(events.SelfComposedDpEvent(vector, 4)).epsilon(1e-6) == el.from_zcdp(4.5).epsilon(1e-6)
-    assert from_event(vector, neighbours="replace").epsilon(1e-6) == el.from_zcdp(4.5).epsilon(1e-6)
+    assert from_event(vector).epsilon(1e-6) == pytest.approx(el.mechanisms.from_zcdp(9 / 8).epsilon(1e-6), rel=1e-12)
+    assert from_event(events.SelfComposedDpEvent(vector, 4)).epsilon(1e-6) == el.mechanisms.from_zcdp(4.5).epsilon(1e-6)
+    assert from_event(vector, neighbours="replace").epsilon(1e-6) == el.mechanisms.from_zcdp(4.5).epsilon(1e-6)
     for event in (events.DiscreteGaussianDpEvent(0.0, 3, 1), events.DiscreteGaussianDpEvent(0.0)):
         assert from_event(event).advantage() == 1
     assert from_event(events.DiscreteGaussianDpEvent(1.0, 0, 1)).advantage() == 0
@@ -115,8 +115,8 @@ def test_there_and_back(events: Any, build: Callable[[Any], Any]) -> None:
 def test_without_them_nothing_changes(accounting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in FIELDS:
         monkeypatch.delattr(accounting.dp_event, name, raising=False)
-    assert isinstance(to_event(el.permute_and_flip(epsilon=1.0)), accounting.LaplaceDpEvent)
-    for e in (el.pure(epsilon=1.0), el.discrete_gaussian(sigma=2.0)):
+    assert isinstance(to_event(el.mechanisms.permute_and_flip(epsilon=1.0)), accounting.LaplaceDpEvent)
+    for e in (el.mechanisms.pure(epsilon=1.0), el.mechanisms.discrete_gaussian(sigma=2.0)):
         with pytest.raises(el.InputError, match="to_pld"):
             to_event(e)
 

@@ -113,7 +113,7 @@ def test_repeat_and_select_agrees(accounting: Any, shape: float, sigma: float, m
 @pytest.mark.parametrize("eta", [0.0, 0.5, 1.0, 2.0, 5.0])
 def test_the_best_of_many_pure_runs(eta: float) -> None:
     """ε(2 + η), Papernot & Steinke 2022, Corollary 3, as dp-accounting's own test has it."""
-    found = el.repeat_and_select(el.laplace(epsilon=1.0), mean=100, eta=eta).epsilon()
+    found = el.mechanisms.repeat_and_select(el.laplace(epsilon=1.0), mean=100, eta=eta).epsilon()
     assert 2 + eta <= found <= (2 + eta) * (1 + 1e-9)
 
 

@@ -122,7 +122,7 @@ def test_histories_at_their_edges() -> None:
     ("package", "extra", "call"),
     [
         ("dp_accounting", "accounting", lambda: from_pld(None)),
-        ("dp_accounting", "accounting", lambda: to_pld(el.pure(epsilon=1.0))),
+        ("dp_accounting", "accounting", lambda: to_pld(el.mechanisms.pure(epsilon=1.0))),
         ("dp_accounting", "accounting", lambda: from_event(None)),
         ("dp_accounting", "accounting", lambda: to_event(el.laplace(epsilon=1.0))),
         ("opendp", "opendp", lambda: from_measurement(None, 1.0)),

@@ -124,7 +124,7 @@ def test_the_ledger_says_what_adds_up(visit: Visit, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_explain_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
     page = visit("/explain?mechanism=staircase&epsilon=0.7&prior=0.3&fpr=0.05", width)
-    about = explain(el.staircase(epsilon=0.7), prior=0.3, fpr=0.05)
+    about = explain(el.mechanisms.staircase(epsilon=0.7), prior=0.3, fpr=0.05)
     assert " ".join(page.locator("#result .lead").inner_text().split()) == about.sentence
     shown = [cell.strip() for cell in page.locator(".readings td.value").all_inner_texts()]
     assert shown == [row.text for row in about.rows if row.shown]
@@ -154,7 +154,7 @@ def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
     page.fill("#f-c_epsilon", "2")
     page.wait_for_url("**c=pure:epsilon%3D2*")
     row = page.locator(".compare-table tbody tr", has_text="Success").locator("td.value").all_inner_texts()
-    built = (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=2.0))
+    built = (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.mechanisms.pure(epsilon=2.0))
     assert row == [explain(e).row("success").text for e in built]
     assert not sideways(page)
 

@@ -11,9 +11,8 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.build import builder
 from epsilens.catalogue.commands import COMMANDS, options_of
-from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, Mechanism, register, unregister
+from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, Mechanism, builder, register, unregister
 from epsilens.catalogue.parameter import Allowed, Kind, Panel, Parameter, Risk, Search
 from epsilens.catalogue.parameters import PARAMETERS
 from epsilens.catalogue.readings import READINGS, parameter_of
@@ -84,13 +83,13 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
         "epsilon": lambda v: el.laplace(epsilon=v),
         "scale": lambda v: el.laplace(scale=v),
         "sigma": lambda v: el.gaussian(sigma=v),
-        "variance": lambda v: el.skellam(variance=v),
+        "variance": lambda v: el.mechanisms.skellam(variance=v),
         "psi": lambda v: el.gaussian(psi=v),
         "std": lambda v: el.dpsgd(std=v, clip=0.5, rate=1.0, steps=1),
-        "delta": lambda v: el.approximate(epsilon=1.0, delta=v / 10),
+        "delta": lambda v: el.mechanisms.approximate(epsilon=1.0, delta=v / 10),
         "shift": lambda v: el.laplace(epsilon=1.0, shift=v),
-        "truth": lambda v: el.randomized_response(truth=(1 + v) / 2),
-        "f": lambda v: el.rappor(f=v),
+        "truth": lambda v: el.mechanisms.randomized_response(truth=(1 + v) / 2),
+        "f": lambda v: el.mechanisms.rappor(f=v),
         "rate": lambda v: el.dpsgd(sigma=1.0, rate=v, steps=1),
         "steps": lambda v: el.dpsgd(sigma=1.0, rate=1.0, steps=round(10 * v)),
         "batch": lambda v: el.dpsgd(sigma=1.0, n=100, batch=round(10 * v), steps=10, batches="fixed"),

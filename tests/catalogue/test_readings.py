@@ -33,13 +33,17 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("name", "arguments"), CASES)
 def test_the_floor_is_what_pure_noise_reads(name: str, arguments: dict[str, Any]) -> None:
     floor = READINGS[name].floor(**READINGS[name].arguments(arguments))
-    for nothing in (el.pure(epsilon=0.0), el.laplace(epsilon=1.0, shift=0.0), el.gaussian(psi=1.0, shift=0.0)):
+    for nothing in (
+        el.mechanisms.pure(epsilon=0.0),
+        el.laplace(epsilon=1.0, shift=0.0),
+        el.gaussian(psi=1.0, shift=0.0),
+    ):
         assert getattr(nothing, name)(**arguments) == pytest.approx(floor, rel=1e-14, abs=1e-300)
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES)
 def test_every_reading_grows_with_risk(name: str, arguments: dict[str, Any]) -> None:
-    builders: dict[str, list[Any]] = {"epsilon": [el.laplace, el.pure], "psi": [el.gaussian]}
+    builders: dict[str, list[Any]] = {"epsilon": [el.laplace, el.mechanisms.pure], "psi": [el.gaussian]}
     for parameter, build in ((p, b) for p, several in builders.items() for b in several):
         values = [getattr(build(**{parameter: x}), name)(**arguments) for x in (0.1, 0.5, 2.0, 8.0)]
         assert values == sorted(values)
@@ -52,4 +56,4 @@ def test_every_reading_is_here() -> None:
         find("tradeoff")
     with pytest.raises(el.InputError, match=r"there is no reading 'x'.*bracket can also be of tradeoff"):
         find("x")
-    assert el.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)
+    assert el.mechanisms.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)

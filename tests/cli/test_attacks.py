@@ -47,7 +47,7 @@ def test_scan_json_equals_the_library(capsys: pytest.CaptureFixture[str]) -> Non
     assert call(*RAND, *arguments, "--known", "--format", "json") == 4
     got = json.loads(capsys.readouterr().out)
     risk = got["queries"][0]
-    want = el.differencing(epsilon=1.0, gap=risk["gap"]["worst"], sensitivity=385, known=True).success()
+    want = el.attacks.differencing(epsilon=1.0, gap=risk["gap"]["worst"], sensitivity=385, known=True).success()
     assert (got["schema"], got["isolated"], risk["sensitivity"]) == (1, 2475, 385)
     assert risk["success"]["worst"] == pytest.approx(want, rel=1e-12)
     assert got["shown"] == []

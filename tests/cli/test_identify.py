@@ -40,12 +40,12 @@ def test_it_leads_with_the_sentence(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_is_the_library(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("identify", table, "--column", "age", "--epsilon", "2", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
-    want = el.identify([30, 34, 61, 4], epsilon=2.0)
+    want = el.attacks.identify([30, 34, 61, 4], epsilon=2.0)
     assert (got["schema"], got["n"]) == (1, 4)  # the empty age is left out
     assert got["posterior"] == pytest.approx(want.posterior, rel=1e-14)
     assert call("identify", table, "--column", "age", "--person", "who", "--epsilon", "2", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
-    assert got["posterior"] == pytest.approx(el.identify([30, 34, 65], epsilon=2.0).posterior, rel=1e-14)
+    assert got["posterior"] == pytest.approx(el.attacks.identify([30, 34, 65], epsilon=2.0).posterior, rel=1e-14)
     assert f"identify {table}" in got["command"]
 
 

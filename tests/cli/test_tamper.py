@@ -47,11 +47,11 @@ def test_leads_with_the_sentence(capsys: Capture) -> None:
 def test_json_equals_the_library(capsys: Capture) -> None:
     assert call("--epsilon", "1", "--bias", "-3", "--stretch", "1.5", "--alpha", "0.1", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
-    t = el.tampering(epsilon=1.0, bias=-3.0, stretch=1.5)
+    t = el.attacks.tampering(epsilon=1.0, bias=-3.0, stretch=1.5)
     assert [r["power"] for r in got["tests"]] == [t.optimal(0.1).power, t.one_sided(0.1).power, t.two_sided(0.1).power]
     assert got["divergences"] == {"kl": t.kl(), "reverse_kl": t.reverse().kl(), "chernoff": t.chernoff()}
     assert got["sizes"][-1]["two_sided"] == pytest.approx(
-        el.hidden_bias(epsilon=1.0, stretch=1.5, alpha=0.1, power=0.9, test="two-sided"), rel=1e-12
+        el.attacks.hidden_bias(epsilon=1.0, stretch=1.5, alpha=0.1, power=0.9, test="two-sided"), rel=1e-12
     )
     assert got["command"] == "epsilens tamper --epsilon 1 --bias -3 --stretch 1.5 --alpha 0.1"
 
@@ -63,9 +63,9 @@ def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
     )
     assert call("--epsilon", "1", "--delta", "1e-5", "--power", "0.9", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
-    assert got["hidden_bias"] == pytest.approx(el.hidden_bias(epsilon=1.0, delta=1e-5, power=0.9), rel=1e-12)
+    assert got["hidden_bias"] == pytest.approx(el.attacks.hidden_bias(epsilon=1.0, delta=1e-5, power=0.9), rel=1e-12)
     assert call("--bias", "3", "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["epsilon"] == el.epsilon_to_detect(bias=3.0)
+    assert json.loads(capsys.readouterr().out)["epsilon"] == el.attacks.epsilon_to_detect(bias=3.0)
     assert call("--bias", "3") == 0
     assert said(capsys).startswith(
         "Use ε = 1.305 or more to notice false records that together add 3 to this answer at least 90"

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from .builders import BUILDERS, SHIFTED, SPLIT, build
 from .relations import USELESS, Relation, added, at_most, equal, mirrored, no_more_than_noise, same, sampled
 
-__all__ = ["COMBINATORS", "parameters"]
-
 #: The code on the left, how it must stand to that on the right, and that.
 Check = tuple[str, Relation, str]
 _NOISE = f"el.laplace(epsilon={USELESS!r})"

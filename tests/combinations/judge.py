@@ -22,8 +22,6 @@ from .combinators import COMBINATORS, parameters
 from .neighbours import KINDS, Enumerated, Floor
 from .relations import ARGUMENTS, Arguments, bracket, ends
 
-__all__ = ["ENUMERATED", "Case", "Outcome", "case_of", "cases", "forget", "judge", "triples"]
-
 #: Kinds of which all neighbours there are were gone through, so that one of them has what is said to be exact.
 REACHED = (
     "shifts", "staircases", "local answers", "samples", "groups", "random shifts", "unknown records", "differences",

@@ -61,7 +61,7 @@ def _random_shifts() -> Iterator[Enumerated]:
     for shifts, weights, sigma in (((0.0, 1.0), (0.5, 0.5), 1.0), ((0.0, 1.0, 2.0), (0.81, 0.18, 0.01), 0.5)):
         side = [(w, s / sigma) for w, s in zip(weights, shifts, strict=True)]
         told = worst([line("normal", [(1.0, 0.0)], side)])
-        yield f"el.mixture(shifts={list(shifts)}, weights={list(weights)}, sigma={sigma})", told
+        yield f"el.mechanisms.mixture(shifts={list(shifts)}, weights={list(weights)}, sigma={sigma})", told
 
 
 # -- batches ----------------------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def _differences() -> Iterator[Enumerated]:
         p = np.convolve(one, other)
         law, moved = np.append(p, np.zeros(gap)), np.append(np.zeros(gap), p)
         inside = (law > 1e-22) & (moved > 1e-22)  # where 16 digits are left of a convolution of positive numbers
-        code = f"el.differencing(epsilon={e}, gap={gap}, noise='geometric', split={split})"
+        code = f"el.attacks.differencing(epsilon={e}, gap={gap}, noise='geometric', split={split})"
         yield code, [floor(law[inside], moved[inside], min(rates) * gap)]
 
 
@@ -254,14 +254,14 @@ def _ranges() -> Iterator[Enumerated]:
             for side in (False, True):
                 total = sum(p for p, h in zip(prior, high, strict=True) if h is side)
                 sides.append([(p / total, v / unit) for p, v, h in zip(prior, values, high, strict=True) if h is side])
-            code = f"el.above(1.5, {list(prior)}, {list(values)}, {told}).experiment"
+            code = f"el.attacks.above(1.5, {list(prior)}, {list(values)}, {told}).experiment"
             yield code, [floor(*line(noise, *sides))]
 
 
 def _false_records() -> Iterator[Enumerated]:
     for bias in (-3.0, 0.5):
-        yield f"el.tampering(epsilon=1., bias={bias})", worst([line("laplace", [(1.0, 0.0)], [(1.0, bias)])])
-        yield f"el.tampering(sigma=2., bias={bias})", worst([line("normal", [(1.0, 0.0)], [(1.0, bias / 2)])])
+        yield f"el.attacks.tampering(epsilon=1., bias={bias})", worst([line("laplace", [(1.0, 0.0)], [(1.0, bias)])])
+        yield f"el.attacks.tampering(sigma=2., bias={bias})", worst([line("normal", [(1.0, 0.0)], [(1.0, bias / 2)])])
 
 
 def _spread() -> Iterator[Enumerated]:
@@ -270,9 +270,9 @@ def _spread() -> Iterator[Enumerated]:
         ways = ((1.0, 0.0), (0.5, 0.5), (0.8, 0.2))
         still: list[Component] = [(1.0, (0.0, 0.0))]
         boxes = [_box("laplace", (still, [(1.0, (a * e, b * e))]), 120) for a, b in ways]
-        yield f"el.vector(epsilon={e}, q=2).scalar", worst(boxes)
-        yield f"el.vector(epsilon={e}, q=2).experiment", worst(boxes[1:2])
-        yield f"el.vector(epsilon={e}, shifts=[.8, .2]).experiment", worst(boxes[2:])
+        yield f"el.mechanisms.vector(epsilon={e}, q=2).scalar", worst(boxes)
+        yield f"el.mechanisms.vector(epsilon={e}, q=2).experiment", worst(boxes[1:2])
+        yield f"el.mechanisms.vector(epsilon={e}, shifts=[.8, .2]).experiment", worst(boxes[2:])
 
 
 KINDS |= {

@@ -17,8 +17,6 @@ from scipy.special import ndtr
 from tests.sweep.atoms import LONG, Atoms
 from tests.sweep.truth import AtLeast, Between
 
-__all__ = ["KINDS", "Enumerated", "floor"]
-
 Masses = tuple[Any, Any]
 #: The code, and floors of what it builds.
 Enumerated = tuple[str, list["Floor"]]
@@ -148,10 +146,16 @@ def _shifts() -> Iterator[Enumerated]:
     k = np.arange(-400, 401)
     noises: list[tuple[str, Any, list[int]]] = []
     for e, most in ((1.0, 1), (0.5, 3), (4.0, 2)):
-        noises.append((f"el.geometric(epsilon={e}, sensitivity={most})", np.exp(-e / most * np.abs(k)), [most]))
-        noises.append((f"el.group(el.geometric(epsilon={e / most}), {most})", np.exp(-e / most * np.abs(k)), [most]))
+        noises.append(
+            (f"el.mechanisms.geometric(epsilon={e}, sensitivity={most})", np.exp(-e / most * np.abs(k)), [most])
+        )
+        noises.append(
+            (f"el.group(el.mechanisms.geometric(epsilon={e / most}), {most})", np.exp(-e / most * np.abs(k)), [most])
+        )
     for s, most in ((1.0, 1), (0.6, 5), (4.0, 2)):
-        noises.append((f"el.discrete_gaussian(sigma={s}, sensitivity={most})", np.exp(-((k / s) ** 2) / 2), [most]))
+        noises.append(
+            (f"el.mechanisms.discrete_gaussian(sigma={s}, sensitivity={most})", np.exp(-((k / s) ** 2) / 2), [most])
+        )
     for code, weights, (most,) in noises:
         p = weights / weights.sum()
         yield code, worst([(p, np.roll(p, d)) for d in range(-most, most + 1)])
@@ -164,7 +168,7 @@ def _staircases() -> Iterator[Enumerated]:
         level = np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= gamma)
         p = np.exp(-e * level)
         p /= p.sum()
-        one = f"el.staircase(epsilon={e}, gamma={gamma}, sensitivity=1.)"
+        one = f"el.mechanisms.staircase(epsilon={e}, gamma={gamma}, sensitivity=1.)"
         pairs = [(p, np.roll(p, d)) for d in range(-20 * people, 20 * people + 1)]
         inside = slice(20 * people, -20 * people)  # what is rolled in from the other end is no outcome
         yield one if people == 1 else f"el.group({one}, {people})", worst([(a[inside], b[inside]) for a, b in pairs])
@@ -225,11 +229,11 @@ def _selections() -> Iterator[Enumerated]:
                 for a, b in _moved(_scores(size, 1.0 if size == 2 else scale), 1.0, rises)
             ]
             told = worst(pairs)
-            yield f"el.noisy_max(epsilon={e}, noise='{noise}', monotonic={rises})", told
+            yield f"el.mechanisms.noisy_max(epsilon={e}, noise='{noise}', monotonic={rises})", told
             if noise == "gumbel":
-                yield f"el.exponential(epsilon={e}, monotonic={rises})", told
+                yield f"el.mechanisms.exponential(epsilon={e}, monotonic={rises})", told
             if noise == "exponential":
-                yield f"el.permute_and_flip(epsilon={e}, monotonic={rises})", told
+                yield f"el.mechanisms.permute_and_flip(epsilon={e}, monotonic={rises})", told
 
 
 def _peeled() -> Iterator[Enumerated]:
@@ -241,7 +245,7 @@ def _peeled() -> Iterator[Enumerated]:
             return tuple(w[i] / sum(w) * w[j] / (sum(w) - w[i]) for i, j in itertools.permutations(range(len(w)), 2))
 
         pairs = [(law(a), law(b)) for a, b in _moved(_scores(3, 2 / e), 1.0, False)]
-        yield f"el.top_k(epsilon={e}, k=2)", worst(pairs)
+        yield f"el.mechanisms.top_k(epsilon={e}, k=2)", worst(pairs)
 
 
 def _sparse() -> Iterator[Enumerated]:
@@ -260,7 +264,7 @@ def _sparse() -> Iterator[Enumerated]:
             return tuple(np.asarray(masses) / math.fsum(masses))
 
         pairs = [(law(a), law(b)) for a, b in _moved(itertools.product((-3.0, 0.0, 3.0), repeat=2), 1.0, False)]
-        yield f"el.sparse_vector(threshold_scale={threshold}, query_scale={query})", worst(pairs)
+        yield f"el.mechanisms.sparse_vector(threshold_scale={threshold}, query_scale={query})", worst(pairs)
 
 
 def _best_of_runs() -> Iterator[Enumerated]:
@@ -271,7 +275,7 @@ def _best_of_runs() -> Iterator[Enumerated]:
         none = [g * z / (1 - (1 - g) * z) for z in low]
         laws = [(v, 1 - v) for v in none]
         yield (
-            f"el.repeat_and_select(el.pure(epsilon={e}), mean={mean})",
+            f"el.mechanisms.repeat_and_select(el.mechanisms.pure(epsilon={e}), mean={mean})",
             worst([(laws[0], laws[1]), (laws[1], laws[0])]),
         )
 
@@ -301,19 +305,19 @@ def _pairs(channel: Any) -> list[Masses]:
 def _local() -> Iterator[Enumerated]:
     for e in (0.5, 3.0):
         for k in (2, 3, 4):
-            yield f"el.randomized_response(epsilon={e}, k={k})", worst(_pairs(_response(e, k)))
-        yield f"el.unary(epsilon={e})", worst(_pairs(_bits(0.5, 1 / (math.exp(e) + 1), 3)))
+            yield f"el.mechanisms.randomized_response(epsilon={e}, k={k})", worst(_pairs(_response(e, k)))
+        yield f"el.mechanisms.unary(epsilon={e})", worst(_pairs(_bits(0.5, 1 / (math.exp(e) + 1), 3)))
         half = 1 / (math.exp(e / 2) + 1)
         symmetric = _pairs(_bits(1 - half, half, 3))
-        yield f"el.unary(epsilon={e}, kind='symmetric')", worst(symmetric)
-        yield f"el.count_mean_sketch(epsilon={e})", worst(symmetric)
+        yield f"el.mechanisms.unary(epsilon={e}, kind='symmetric')", worst(symmetric)
+        yield f"el.mechanisms.count_mean_sketch(epsilon={e})", worst(symmetric)
         signs = np.asarray([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
         columns = np.where(signs > 0, math.exp(e), 1.0)[1:] / (2 * math.exp(e) + 2)
-        yield f"el.hadamard_response(epsilon={e})", worst(_pairs(columns))
+        yield f"el.mechanisms.hadamard_response(epsilon={e})", worst(_pairs(columns))
     for f, reports in ((0.5, 1), (0.25, 2)):
         shown = _bits_over_time(f, 0.5, 0.75, reports)
         laws = [np.multiply.outer(shown[i], shown[1 - i]).ravel() for i in (0, 1)]
-        yield f"el.rappor(f={f}, h=1, reports={reports})", worst(_pairs(laws))
+        yield f"el.mechanisms.rappor(f={f}, h=1, reports={reports})", worst(_pairs(laws))
 
 
 def _bits_over_time(f: float, p: float, q: float, reports: int) -> list[Any]:
@@ -341,8 +345,8 @@ def _shuffles() -> Iterator[Enumerated]:
             for a, b in itertools.permutations(range(k), 2)
         ]
         told = worst(pairs)
-        yield f"el.shuffled(el.randomized_response(epsilon={e}, k={k}), n={n})", told
-        yield f"el.shuffled({e}, n={n})", told
+        yield f"el.mechanisms.shuffled(el.mechanisms.randomized_response(epsilon={e}, k={k}), n={n})", told
+        yield f"el.mechanisms.shuffled({e}, n={n})", told
 
 
 KINDS: dict[str, Callable[[], Iterator[Enumerated]]] = {

@@ -15,11 +15,6 @@ from epsilens.readings.law import Known
 
 from .builders import build
 
-__all__ = [
-    "ARGUMENTS", "USELESS", "Arguments", "Relation", "added", "at_most", "bracket", "ends", "equal", "mirrored",
-    "no_more_than_noise", "same", "sampled",
-]  # fmt: skip
-
 Ends = tuple[float, float]
 Arguments = tuple[tuple[str, float], ...]
 Relation = Callable[[str, str, str, Arguments], str | None]

@@ -34,8 +34,9 @@ def test_every_builder_and_every_reading_is_judged() -> None:
     named = {entry.builder.rpartition(":")[2] for entry in (*MECHANISMS.values(), *CLAIMS.values(), CLAIMED)}
     public = {
         name
-        for name in el.__all__
-        if callable(made := getattr(el, name))
+        for space in (el, el.mechanisms, el.attacks)
+        for name in space.__all__
+        if callable(made := getattr(space, name))
         and not isinstance(made, type)
         and get_type_hints(made).get("return") is el.Experiment
     }

@@ -10,10 +10,10 @@ import pytest
 from tests.combinations.judge import ENUMERATED, Case, forget, judge
 
 import epsilens as el
-from epsilens.build import batches, sampling
 from epsilens.laws.closed.laplace import LaplaceReplaced
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.finite.translations import GeometricDifference
+from epsilens.mechanisms import batches, sampling
 from epsilens.readings.law import Law
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -81,7 +81,8 @@ FAULTS: dict[str, tuple[Patch, tuple[tuple[str, str, str, str, dict[str, float]]
     "2.3 a supremum that is a limit": (
         _atoms_that_end,
         tuple(
-            ("differences", "el.differencing(epsilon=1.0, gap=1, noise='geometric', split=0.5)", ENUMERATED, *asked)
+            ("differences",
+            "el.attacks.differencing(epsilon=1.0, gap=1, noise='geometric', split=0.5)", ENUMERATED, *asked)
             for asked in (("epsilon", {"delta": 0.0}), ("posterior", {"prior": 0.5}), ("renyi", {"order": math.inf}))
         ),
     ),
@@ -94,10 +95,10 @@ FAULTS: dict[str, tuple[Patch, tuple[tuple[str, str, str, str, dict[str, float]]
     ),
     "2.7 a group that moves noise": (
         _a_group_as_a_claim,
-        (("geometric", "el.geometric(scale=1., sensitivity={k})", "group as a shift", "advantage", {}),),
+        (("geometric", "el.mechanisms.geometric(scale=1., sensitivity={k})", "group as a shift", "advantage", {}),),
     ),
     "a sample of what is known by its ε": (
-        _a_bound_called_exact, (("differencing", "el.differencing(epsilon=1.)", "subsample", "advantage", {}),)
+        _a_bound_called_exact, (("differencing", "el.attacks.differencing(epsilon=1.)", "subsample", "advantage", {}),)
     ),
 }  # fmt: skip
 

@@ -19,9 +19,10 @@ FORMS = ("to_text", "to_html")
 def main() -> None:
     """Whatever asks for an extra, with the extra, a line each."""
     asked = {}
-    for name in el.__all__:
+    spaces = (el, el.mechanisms, el.attacks)
+    for space, name in ((space, name) for space in spaces for name in space.__all__):
         try:
-            getattr(el, name)
+            getattr(space, name)
         except el.MissingExtra as error:
             asked[name] = error.extra
     for name, make in RESULTS.items():

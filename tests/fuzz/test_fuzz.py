@@ -64,13 +64,13 @@ def test_what_is_a_failure(call: Any, failures: int) -> None:
         lambda: el.laplace(epsilon=1.0).bracket(np.array(["a", "b"])),  # type: ignore[arg-type]
         lambda: el.laplace(epsilon=1.0).to_text(width=None),  # type: ignore[arg-type]
         lambda: el.laplace(epsilon=1.0).to_text(width=-5),
-        lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
+        lambda: el.mechanisms.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
         lambda: el.laplace(epsilon=1.0, neighbours="x" * 100_000),
-        lambda: el.chernoff_bound([1.0, 2.0], [0.1, 0.2, 0.3]),
+        lambda: el.attacks.chernoff_bound([1.0, 2.0], [0.1, 0.2, 0.3]),
         lambda: el.use_memory(spill="1" * 5000),
-        lambda: el.differencing(epsilon=[0.1, 1.0, 3.0], gap=[0.1, 0.5]),
-        lambda: el.count_mean_sketch(epsilon=1.0, hadamard=np.array([[]])),  # type: ignore[arg-type]
-        lambda: el.worst_pair([0, 1], channel=np.eye(2), arguments=2),  # type: ignore[arg-type]
+        lambda: el.attacks.differencing(epsilon=[0.1, 1.0, 3.0], gap=[0.1, 0.5]),
+        lambda: el.mechanisms.count_mean_sketch(epsilon=1.0, hadamard=np.array([[]])),  # type: ignore[arg-type]
+        lambda: el.attacks.worst_pair([0, 1], channel=np.eye(2), arguments=2),  # type: ignore[arg-type]
     ],
 )
 def test_the_wrong_kind_of_value_is_refused_in_one_line(call: Any) -> None:
@@ -96,19 +96,19 @@ def test_what_a_ledger_is_given(tmp_path: Any) -> None:
 
 def test_the_smallest_shares_and_the_largest_sizes_are_numbers() -> None:
     # A bit that is set shows with probability 3/4, no other ever does: a guess is needed where both bits stay dark.
-    assert el.rappor(f=5e-324, p=5e-324).success() == pytest.approx(1 - 0.25**2 / 2, abs=1e-9)
+    assert el.mechanisms.rappor(f=5e-324, p=5e-324).success() == pytest.approx(1 - 0.25**2 / 2, abs=1e-9)
     assert bytes_of("1" * 5000) == 10**18
 
 
 def test_three_answers_that_are_nearly_certain() -> None:
     # With ε = 700 the shuffler hides nothing but whose answer is whose: two people, one of them known.
-    assert el.shuffled(epsilon=700.0, n=2, answers=3).success() == pytest.approx(1.0, abs=1e-9)
+    assert el.mechanisms.shuffled(epsilon=700.0, n=2, answers=3).success() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_an_order_whose_square_is_no_double() -> None:
     # a·μ²/2, with μ = 1e-100 and a = 1e200
     assert el.gaussian(psi=1e-100).renyi(1e200) == pytest.approx(0.5, rel=1e-12)
-    assert el.from_gdp(mu=5e-324).renyi(1e300) == 0.0
+    assert el.mechanisms.from_gdp(mu=5e-324).renyi(1e300) == 0.0
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "a\0b", "\ud800", "nosuch/x"])
@@ -131,7 +131,7 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_the_least_threshold_above_nothing() -> None:
-    drawn = el.matrix(C=np.eye(3), sigma=1.0, rate=1e-6)
+    drawn = el.mechanisms.matrix(C=np.eye(3), sigma=1.0, rate=1e-6)
     low, high = drawn.bracket("delta", epsilon=5e-324)
     # Three answers, each moved with probability q = 1e-6: between one of them alone, q·(2Φ(½) − 1), and thrice that.
     assert 3.829e-7 < low <= high < 3 * 3.83e-7

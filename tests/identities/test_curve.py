@@ -153,7 +153,7 @@ def test_the_cut_off_of_the_best_f_score(e: Experiment, beta: float, prior: floa
 # -- ψ --------------------------------------------------------------------------------------------------------------
 
 
-@given(st.one_of(finite_pairs(zeros=False).map(lambda pq: el.finite(*pq)), closed_forms()))
+@given(st.one_of(finite_pairs(zeros=False).map(lambda pq: el.mechanisms.finite(*pq)), closed_forms()))
 def test_psi_is_the_smallest_gaussian_below_the_curve(e: Experiment) -> None:
     psi = e.psi()
     if not np.isfinite(psi):

@@ -99,7 +99,7 @@ def processed(draw: st.DrawFn) -> tuple[Experiment, Experiment]:
         width = draw(st.integers(2, 5))
         channel = np.asarray([draw(masses(width)) for _ in range(n)])
     seen = [np.asarray(v) @ channel for v in (p, q)]
-    return el.finite(p, q), el.finite(*(v / v.sum() for v in seen))
+    return el.mechanisms.finite(p, q), el.mechanisms.finite(*(v / v.sum() for v in seen))
 
 
 @pytest.mark.parametrize("reading", SCALARS)
@@ -115,7 +115,10 @@ def test_processing_never_adds_risk(reading: str, pair: tuple[Experiment, Experi
 @given(finite_pairs(zeros=False), st.floats(0.05, 0.95))
 def test_splitting_an_outcome_changes_nothing(pair: tuple[list[float], list[float]], share: float) -> None:
     p, q = pair
-    whole, split = el.finite(p, q), el.finite(*([*v[:-1], v[-1] * share, v[-1] * (1 - share)] for v in (p, q)))
+    whole, split = (
+        el.mechanisms.finite(p, q),
+        el.mechanisms.finite(*([*v[:-1], v[-1] * share, v[-1] * (1 - share)] for v in (p, q))),
+    )
     for reading, arguments in SCALARS.items():
         a, b = (np.asarray(getattr(e, reading)(**arguments)) for e in (whole, split))
         assert b == pytest.approx(a, rel=1e-7, abs=1e-10), reading

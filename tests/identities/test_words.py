@@ -95,7 +95,7 @@ def outcome(ask: Callable[[], Any]) -> Any:
 
 def test_the_words_are_gone() -> None:
     with without_words():
-        made = el.compose(el.from_gdp(0.3), el.laplace(epsilon=0.1), width=0.5)
+        made = el.compose(el.mechanisms.from_gdp(0.3), el.laplace(epsilon=0.1), width=0.5)
         assert {*made.notes, made.name, made.h0, made.h1, READINGS["kl"].label} == {X}
         with pytest.raises(el.InputError, match=r"^x$"):
             el.laplace(epsilon=-1.0)
@@ -178,20 +178,20 @@ def test_results_do_not_depend_on_words(name: str) -> None:
 
 CHOICES: Mapping[str, Callable[[], el.Choice]] = {
     "closed form": lambda: el.choose(el.laplace, "epsilon", at_most=0.55),
-    "search": lambda: el.choose(el.staircase, "epsilon", at_most=0.6),
+    "search": lambda: el.choose(el.mechanisms.staircase, "epsilon", at_most=0.6),
     "nothing violates": lambda: el.choose(el.gaussian, "sigma", at_most=1.0),
     "the mechanism's edge": lambda: el.choose(
         el.gaussian, "epsilon", at_most=0.9, given={"delta": 1e-5, "calibration": "classical"}
     ),
     "whole": lambda: el.choose(el.dpsgd, "steps", at_most=0.6, given={"sigma": 2.0, "rate": 0.01}),
-    "a claim": lambda: el.choose(el.from_gdp, "mu", at_most=0.6),
+    "a claim": lambda: el.choose(el.mechanisms.from_gdp, "mu", at_most=0.6),
     "unmet": lambda: el.choose(el.laplace, "epsilon", at_most=0.3),
     "unbounded": lambda: el.choose(el.gaussian, "sigma", at_most=0.6, reading="posterior"),
     "a wrong value": lambda: el.choose(el.laplace, "epsilon", at_most=0.6, given={"sensitivity": -1.0}),
     "a wrong parameter": lambda: el.choose(el.laplace, "sigma", at_most=0.6),
     "a missing one": lambda: el.choose(el.dpsgd, "sigma", at_most=0.6, given={"rate": 0.01}),
     "incomplete": lambda: el.choose(el.gaussian, "epsilon", at_most=0.6),
-    "out of reach": lambda: el.choose(el.randomized_response, "k", at_most=0.6, given={"truth": 0.1}),
+    "out of reach": lambda: el.choose(el.mechanisms.randomized_response, "k", at_most=0.6, given={"truth": 0.1}),
     "no reading": lambda: el.choose(el.laplace, "epsilon", at_most=0.6, reading="foo"),
     "no argument": lambda: el.choose(el.laplace, "epsilon", at_most=0.6, reading="roc"),
     "too high": lambda: el.choose(el.laplace, "epsilon", at_most=2.0),

@@ -13,31 +13,31 @@ import epsilens as el
 from epsilens.experiment import Experiment
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.line.laplace import laplace_shifts
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
-from epsilens.laws.loss.step import Atoms, Step
 
 BUILD: list[Callable[[], Experiment]] = [
     lambda: el.laplace(epsilon=1.0),
     lambda: el.laplace(epsilon=np.array([0.5, 1.0])),
     lambda: el.gaussian(psi=1.0),
     lambda: el.laplace(epsilon=1.0, stretch=1.5),
-    lambda: el.differencing(epsilon=1.0),
-    lambda: el.differencing(epsilon=1.0, split=0.3),
-    lambda: el.randomized_response(epsilon=1.0, k=3),
-    lambda: el.from_gdp(1.0),
-    lambda: el.from_dp([0.5, 1.0], [1e-2, 1e-4]),
-    lambda: el.from_zcdp(0.5, 0.1),
-    lambda: el.from_rdp([2.0, 4.0], [0.5, 1.0]),
+    lambda: el.attacks.differencing(epsilon=1.0),
+    lambda: el.attacks.differencing(epsilon=1.0, split=0.3),
+    lambda: el.mechanisms.randomized_response(epsilon=1.0, k=3),
+    lambda: el.mechanisms.from_gdp(1.0),
+    lambda: el.mechanisms.from_dp([0.5, 1.0], [1e-2, 1e-4]),
+    lambda: el.mechanisms.from_zcdp(0.5, 0.1),
+    lambda: el.mechanisms.from_rdp([2.0, 4.0], [0.5, 1.0]),
     lambda: el.laplace(epsilon=0.7).repeat(3),
     lambda: Experiment(laplace_shifts((0.5, 1.25))),
     lambda: el.laplace(epsilon=0.7).repeat(3).reverse(),
     lambda: el.dpsgd(sigma=1.0, rate=0.1, steps=10),
     lambda: el.dpsgd(sigma=1.0, rate=0.1, steps=10).reverse(),
     lambda: el.subsample(el.gaussian(psi=1.0, neighbours="replace"), 0.1, neighbours="replace"),
-    lambda: el.compose(el.laplace(epsilon=0.5), el.randomized_response(epsilon=1.0)),
+    lambda: el.compose(el.laplace(epsilon=0.5), el.mechanisms.randomized_response(epsilon=1.0)),
 ]
 
 
@@ -57,7 +57,7 @@ def test_different_laws_are_not_equal() -> None:
     laws = [build().law for build in BUILD]
     assert len(set(laws)) == len(laws)
     assert el.laplace(epsilon=1.0).law != el.gaussian(psi=1.0).law
-    assert el.gaussian(psi=1.0).law != el.from_gdp(1.0).law  # the noise, and a claim about it
+    assert el.gaussian(psi=1.0).law != el.mechanisms.from_gdp(1.0).law  # the noise, and a claim about it
     assert el.gaussian(psi=1.0).law != 1.0
     one = el.dpsgd(sigma=1.0, rate=0.1, steps=10).law
     others = [one.other_side(), one.reverse(), one.with_width(0.01), one.as_bound()]

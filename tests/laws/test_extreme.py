@@ -17,17 +17,17 @@ import epsilens as el
 from epsilens.experiment import Experiment
 from epsilens.laws.closed.laplace import Laplace
 from epsilens.laws.closed.normal import Normal, NormalStep
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.work import MOST_WORK, Budget
 from epsilens.laws.extreme import Ends, Extreme, greatest
 from epsilens.laws.finite.law import Finite
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.sampled import Sampled
-from epsilens.laws.loss.work import MOST_WORK, Budget
 from epsilens.readings.law import Known, Law
 
 
 @pytest.fixture(scope="module")
 def both() -> Extreme:
-    law = el.exponential(epsilon=0.5).repeat(50).law
+    law = el.mechanisms.exponential(epsilon=0.5).repeat(50).law
     assert isinstance(law, Extreme)
     return law
 
@@ -57,7 +57,7 @@ def two_points(epsilon: float, count: int, delta: float) -> float:
 def test_selections_composed(
     count: int, epsilon: float, delta: float, attained: float, zcdp: float, product: float
 ) -> None:
-    e = el.exponential(epsilon=epsilon).repeat(count)
+    e = el.mechanisms.exponential(epsilon=epsilon).repeat(count)
     assert isinstance(e.law, Extreme)
     found = [float(law.worse_epsilon(np.asarray(delta))) for law in e.law.laws]
     assert found == pytest.approx([product, zcdp], abs=2e-4)
@@ -102,7 +102,7 @@ def test_readings_agree(both: Extreme) -> None:
 
 def test_two_orders() -> None:
     """Beside a step that is not symmetric each order is read on its own."""
-    e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.dpsgd(sigma=1.0, rate=0.1, steps=10))
+    e = el.compose(el.mechanisms.exponential(epsilon=0.5).repeat(20), el.dpsgd(sigma=1.0, rate=0.1, steps=10))
     assert isinstance(e.law, Extreme)
     assert not e.law.symmetric
     back = e.reverse()
@@ -115,15 +115,17 @@ def test_two_orders() -> None:
 
 def test_beside_other_steps() -> None:
     """Of two selections and a Laplace answer both bounds are above the truth, found by enumeration on a grid."""
-    e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.laplace(epsilon=1.0))
+    e = el.compose(el.mechanisms.exponential(epsilon=0.5).repeat(20), el.laplace(epsilon=1.0))
     assert isinstance(e.law, Extreme)
     one, two = (float(law.worse_epsilon(np.asarray(1e-6))) for law in e.law.laws)
     assert e.epsilon(1e-6) == min(one, two) == two
-    pair = el.exponential(epsilon=0.5, scores0=[0.0, 0.0], scores1=[1.0, -1.0])
+    pair = el.mechanisms.exponential(epsilon=0.5, scores0=[0.0, 0.0], scores1=[1.0, -1.0])
     attained = el.compose(pair.repeat(20), el.laplace(epsilon=1.0))
     for u in (0.0, 1.0, 3.0, 5.0):
         assert attained.delta(u) <= e.delta(u) * (1 + 1e-9)
-    alone = el.compose(el.exponential(epsilon=0.5), el.laplace(epsilon=1.0))  # one selection: zCDP says no more
+    alone = el.compose(
+        el.mechanisms.exponential(epsilon=0.5), el.laplace(epsilon=1.0)
+    )  # one selection: zCDP says no more
     assert isinstance(alone.law, Loss)
     assert alone.law.known is Known.BOUND
     assert "upper bound" in alone.notes[0]
@@ -192,7 +194,7 @@ def test_both_ends_compose(ends: Ends) -> None:
     assert low == pytest.approx(max(el.gaussian(psi=math.sqrt(2.0)).advantage(), beside), rel=2e-3)
     assert both.law.known is Known.BOUND
     # what is only claimed is left out from below
-    claimed = el.compose(Experiment(ends), el.from_gdp(1.0))
+    claimed = el.compose(Experiment(ends), el.mechanisms.from_gdp(1.0))
     low, high = claimed.bracket("advantage")
     assert low == pytest.approx(el.laplace(epsilon=1.0).advantage(), rel=2e-3)
     assert high == pytest.approx(el.gaussian(psi=math.sqrt(5.0)).advantage(), rel=2e-3)

@@ -14,11 +14,11 @@ from epsilens.checks import Array
 from epsilens.experiment import Experiment
 from epsilens.laws.closed.laplace import Laplace
 from epsilens.laws.closed.normal import Normal, NormalStep
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.moments import Integrated
+from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.step import Noise, NoiseKind
 from epsilens.laws.finite.law import Finite
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.moments import Integrated
-from epsilens.laws.loss.sampled import Sampled
-from epsilens.laws.loss.step import Noise, NoiseKind
 from epsilens.laws.product import Factor, How, product, steps_of
 from epsilens.readings.law import Known
 from epsilens.worlds import Neighbours
@@ -150,5 +150,5 @@ def test_a_new_step_is_one_class() -> None:
     "other", [el.laplace(epsilon=1.0), el.gaussian(psi=0.5), el.subsample(el.gaussian(psi=1.0), 0.1)]
 )
 def test_what_settles_the_question_settles_it_beside_anything(other: Experiment) -> None:
-    made = el.compose(other, el.approximate(epsilon=0.0, delta=1.0))
+    made = el.compose(other, el.mechanisms.approximate(epsilon=0.0, delta=1.0))
     assert (made.success(), made.delta(1.0), made.auc(), made.epsilon(0.1)) == (1.0, 1.0, 1.0, math.inf)

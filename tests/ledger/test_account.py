@@ -159,10 +159,10 @@ def test_parts_pay_for_themselves() -> None:
 def test_the_dearest_part_is_found_in_each_currency() -> None:
     book = Book().limit(epsilon=5.0, psi=5.0, partition="site", delta=0.1)
     book.release("a", el.laplace(epsilon=1.0), Kind.RESERVED, part="a")
-    book.release("b", el.pure(epsilon=0.9), Kind.RESERVED, part="b", delta=0.01)
+    book.release("b", el.mechanisms.pure(epsilon=0.9), Kind.RESERVED, part="b", delta=0.01)
     spent = book.account.spent
     assert spent.epsilon == 1.0
-    assert spent.psi == max(el.laplace(epsilon=1.0).psi(), el.pure(epsilon=0.9).psi())
+    assert spent.psi == max(el.laplace(epsilon=1.0).psi(), el.mechanisms.pure(epsilon=0.9).psi())
     assert spent.delta == 0.01
 
 
@@ -200,14 +200,14 @@ def test_neighbours_are_not_mixed() -> None:
     with pytest.raises(el.InputError, match="add-remove neighbours and this is about replace"):
         account.fits(el.laplace(epsilon=0.5, neighbours="replace"))
     with pytest.raises(el.InputError, match="about one person"):
-        account.fits(el.tampering(epsilon=1.0, bias=1.0))
+        account.fits(el.attacks.tampering(epsilon=1.0, bias=1.0))
 
 
 def test_the_delta_beside_is_in_the_experiment() -> None:
     account = Book().release("a", LAPLACE, delta=0.01).account
     assert account.experiment is not None
     assert account.experiment.delta(3.0) == pytest.approx(0.01, rel=1e-3)
-    claim = el.approximate(epsilon=0.5, delta=1e-3)
+    claim = el.mechanisms.approximate(epsilon=0.5, delta=1e-3)
     both = Book().release("a", claim, delta=0.01).account.experiment
     assert both is not None
     assert both.delta(3.0) == pytest.approx(1 - 0.99 * 0.999, rel=1e-3)

@@ -68,7 +68,7 @@ def test_gaussian_noise_has_an_epsilon_at_a_delta() -> None:
 
 
 def test_a_claim_is_its_epsilon_and_its_delta_beside() -> None:
-    claim = el.approximate(epsilon=1.0, delta=1e-6)
+    claim = el.mechanisms.approximate(epsilon=1.0, delta=1e-6)
     charge = charge_of(claim)
     assert (charge.epsilon, charge.slack, charge.delta) == (1.0, 1e-6, 1e-6)
     assert charge.rho == pytest.approx(math.tanh(0.5), rel=1e-6)  # ε·tanh(ε/2)

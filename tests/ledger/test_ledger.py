@@ -157,7 +157,7 @@ def test_neighbours_do_not_mix(url: str) -> None:
     with pytest.raises(el.InputError, match="do not add up"):
         ledger.add("patients", el.laplace(epsilon=0.5, neighbours="replace"))
     with pytest.raises(el.InputError, match="cannot be written down"):
-        ledger.add("patients", el.finite([0.5, 0.5], [0.4, 0.6]))
+        ledger.add("patients", el.mechanisms.finite([0.5, 0.5], [0.4, 0.6]))
     assert len(ledger.account("patients").releases) == 1
 
 

@@ -53,7 +53,7 @@ def test_every_limit_has_its_experiment() -> None:
     made = Limits.of(epsilon=1.0, psi=0.5, rho=0.1, delta=1e-3).experiments()
     assert made["epsilon"].success() == pytest.approx(1e-3 + 0.999 / (1 + math.exp(-1)), rel=1e-6)
     assert made["psi"].delta(20.0) == pytest.approx(1e-3, rel=1e-3)  # what gives all away
-    assert made["rho"].success() >= el.from_zcdp(0.1).success()
+    assert made["rho"].success() >= el.mechanisms.from_zcdp(0.1).success()
     for name, most in {"epsilon": 500.0, "psi": 500.0, "rho": 500.0}.items():
         assert Limits.of(**{name: most}).experiments()[name].success() <= 1
 

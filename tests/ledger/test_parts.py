@@ -57,13 +57,13 @@ def test_most_mechanisms_can_be_written() -> None:
 
 
 def test_of_a_claim_nothing_may_be_lost() -> None:
-    claim = el.from_zcdp(0.1, 0.2)
+    claim = el.mechanisms.from_zcdp(0.1, 0.2)
     assert rebuilt(written(claim)) == claim
-    assert rebuilt(written(el.from_zcdp(0.1, neighbours="replace"))).worlds.replaces
-    curve = el.from_rdp([1.5, 2.0], [0.05, 0.1])
+    assert rebuilt(written(el.mechanisms.from_zcdp(0.1, neighbours="replace"))).worlds.replaces
+    curve = el.mechanisms.from_rdp([1.5, 2.0], [0.05, 0.1])
     assert rebuilt(json.loads(text_of(written(curve)))) == curve
     with pytest.raises(el.InputError, match="cannot be written down"):
-        written(el.from_rdp(rho=lambda order: 0.1 * order))
+        written(el.mechanisms.from_rdp(rho=lambda order: 0.1 * order))
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,14 @@ def test_experiments_within_experiments() -> None:
 
 def test_a_matrix_is_as_long_as_what_it_says() -> None:
     """A thousand steps of one column are a thousand numbers and not a million; a sparse one is kept too."""
-    made = el.matrix(el.sqrt_prefix(1000), 1.0)
+    made = el.mechanisms.matrix(el.mechanisms.sqrt_prefix(1000), 1.0)
     said = text_of(written(made))
     assert len(said) < 30_000
     assert rebuilt(json.loads(said)) == made
-    sparse = el.matrix(csr_matrix(np.tril(np.ones((20, 20)), 0) - np.tril(np.ones((20, 20)), -3)), 2.0)
+    sparse = el.mechanisms.matrix(csr_matrix(np.tril(np.ones((20, 20)), 0) - np.tril(np.ones((20, 20)), -3)), 2.0)
     assert rebuilt(json.loads(text_of(written(sparse)))) == sparse
     with pytest.raises(el.InputError, match="claim"):
-        written(el.matrix(np.eye(500) + 0.1 * np.tril(np.arange(250_000.0).reshape(500, 500) % 7, -1), 1.0))
+        written(el.mechanisms.matrix(np.eye(500) + 0.1 * np.tril(np.arange(250_000.0).reshape(500, 500) % 7, -1), 1.0))
 
 
 def test_what_was_changed_since_is_not_taken_for_what_was_built() -> None:

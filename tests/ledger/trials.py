@@ -33,8 +33,6 @@ from epsilens.ledger.charge import Charge, charge_of
 from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Reservation
 
-__all__ = ["STEPS", "WRITERS", "Doom", "Tell", "Trial", "forked", "run_trial", "watch"]
-
 WRITERS = 4
 STEPS = ("locked", "written", "committed", "drawing", "closing")
 _EACH = 0.1

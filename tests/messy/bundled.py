@@ -6,8 +6,6 @@ from pathlib import Path
 
 from tests.messy.draw import Dice, spelled, write_csv
 
-__all__ = ["insurance", "labour"]
-
 
 def _columns(name: str) -> dict[str, list]:
     import pyarrow.parquet as pq

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Dice", "spelled", "write_csv"]
-
 _FIRST = ["Anna", "Björn", "Chloé", "Dmitri", "Ewa", "Fatima", "Giulia", "Håkon", "Imre", "Jürgen", "Kofi", "Lucía"]
 _FIRST += ["Maeve", "Noor", "Oğuz", "Priya", "Rémy", "Søren"]
 _LAST = "Abernathy Brzęczyk Castellanos Dunkerley Eskildsen Fitzwilliam Grünwald Hjálmarsson Ivanković Joubert "

@@ -11,8 +11,6 @@ from tests.messy.readings import Reading, as_it_stands, day_first, decimal_comma
 from epsilens.data.tables.forms import Order
 from epsilens.data.understanding.understood import Role
 
-__all__ = ["EXPECTED", "Expected"]
-
 _NAMES = frozenset({Role.CODE, Role.CATEGORY})
 _ID = frozenset({Role.IDENTIFIER})
 _FREE = frozenset({Role.FREE})

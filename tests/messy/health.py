@@ -7,8 +7,6 @@ from pathlib import Path
 
 from tests.messy.draw import Dice, spelled, write_csv
 
-__all__ = ["clinic", "hospital", "phones", "trial"]
-
 _WARDS = [
     "Cardiology",
     "General Surgery",

@@ -13,8 +13,6 @@ from tests.messy.expected import Expected
 
 from epsilens.plan.asked import Data, ReleaseQuery
 
-__all__ = ["answers", "folded", "leaked", "owners"]
-
 Row = Mapping[str, Any]
 _TERM = re.compile(r"""\s*(?:"((?:[^"]|"")+)"|(\w+))\s*(<=|>=|<>|!=|=|<|>)\s*(?:'((?:[^']|'')*)'|([-\d.]+))\s*""")
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from tests.messy.draw import Dice, spelled, write_csv
 
-__all__ = ["loans", "payroll", "shop"]
-
 
 def shop(folder: Path) -> Path:
     """Orders: each has a number of its own, the customer is an address that comes again."""

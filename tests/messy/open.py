@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["OPEN"]
-
 #: Tests of a table that fail, with the reason; "" stands for all tests.
 OPEN: dict[str, dict[str, str]] = {
     "absences": {"test_known_and_secret": "the reason of an absence is no secret"},

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Visit", "screenshots", "served"]
-
 _WIDTHS = {1440: 900, 390: 844}
 _PATIENCE = 180_000  # milliseconds, on a crowded machine
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.messy.draw import Dice, spelled, write_csv
 
-__all__ = ["RESERVED", "census", "gym", "panel", "reserved", "school", "survey"]
-
 
 def school(folder: Path) -> Path:
     """Marks, separated by tabs: pupils by name, and their teachers, who are people too."""

@@ -11,9 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ODD", "Reading", "as_it_stands", "cells_of", "day_first", "decimal_comma", "decimal_point", "month_first"]
-__all__ += ["month_name", "word"]
-
 #: From a cell to what it says; None where it says nothing.
 Reading = Callable[[Any], Any]
 

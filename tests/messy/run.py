@@ -17,8 +17,6 @@ from tests.messy.page import Visit, screenshots, served
 from tests.messy.tables import TABLES
 from tests.messy.unseen_expected import EVERY
 
-__all__ = ["Run", "run"]
-
 _CLI = [sys.executable, "-c", "from epsilens.cli.app import main; main()"]
 
 

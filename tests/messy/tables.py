@@ -8,8 +8,6 @@ from pathlib import Path
 from tests.messy import bundled, health, money, public
 from tests.messy.unseen import UNSEEN
 
-__all__ = ["TABLES"]
-
 TABLES: Mapping[str, Callable[[Path], Path]] = {
     "hospital": health.hospital,
     "clinic": health.clinic,

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.messy.draw import Dice, spelled, write_csv
 
-__all__ = ["UNSEEN"]
-
 
 def register(folder: Path) -> Path:
     """A Swedish register: the person's number holds their birthday; crowns with blanks."""

@@ -11,8 +11,6 @@ from tests.messy.readings import day_first, decimal_comma, decimal_point, month_
 from epsilens.data.tables.forms import Order
 from epsilens.data.understanding.understood import Role
 
-__all__ = ["EVERY"]
-
 _NAMES = frozenset({Role.CODE, Role.CATEGORY})
 _ID, _FREE, _NUMBER = frozenset({Role.IDENTIFIER}), frozenset({Role.FREE}), frozenset({Role.NUMBER})
 _DAY = frozenset({Role.DATE, Role.CODE, Role.CATEGORY})

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FAULTS", "Fault"]
-
 
 @dataclass(frozen=True)
 class Fault:
@@ -134,23 +132,23 @@ FAULTS = (
         (f"{LAWS}[2.1 sampled, replaced, Laplace]", "tests/laws/closed/test_laplace.py"),
     ),
     Fault(
-        "2.2", "shuffled batches x a schedule", "build/batches.py",
+        "2.2", "shuffled batches x a schedule", "mechanisms/batches.py",
         "    for (n, batch), part in groupby(rows, key=lambda row: (row.n, row.batch)):\n",
         "    for n, batch, part in ((row.n, row.batch, [row]) for row in rows):\n",
-        (f"{LAWS}[2.2 shuffled on a schedule]", "tests/build/test_batches.py"),
+        (f"{LAWS}[2.2 shuffled on a schedule]", "tests/mechanisms/test_batches.py"),
     ),
     Fault(
         "2.3", "geometric noise x two noisy answers", "laws/finite/translations.py",
         "        return np.concatenate((tail + most, log_p0, tail)), np.concatenate((-most, llr, most))\n",
         "        return log_p0, llr\n",
-        (f"{LAWS}[2.3 a supremum that is a limit]", "tests/build/test_differencing.py"),
+        (f"{LAWS}[2.3 a supremum that is a limit]", "tests/attacks/test_differencing.py"),
     ),
     Fault(
         "2.4", "correlated records x composition, sampling, groups", "experiment.py",
         '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n',
         '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n'
         '        object.__setattr__(self, "latent", None)\n',
-        (f"{LAWS}[2.4 correlated, together]", "tests/build/test_latent.py"),
+        (f"{LAWS}[2.4 correlated, together]", "tests/attacks/test_latent.py"),
     ),
     Fault(
         "2.5", "μ at a level x the smallest ε", "laws/finite/law.py",
@@ -170,13 +168,13 @@ FAULTS = (
         (f"{LAWS}[2.7 a group that moves noise]", "tests/laws/finite/test_translations.py"),
     ),
     Fault(
-        "2.8", "monotonic x scores that rise and fall", "build/selection.py",
+        "2.8", "monotonic x scores that rise and fall", "mechanisms/selection.py",
         "    if rises and (s1 > s0).any() and (s1 < s0).any():\n", "    if False:\n",
-        ("tests/build/test_selection.py",),
+        ("tests/mechanisms/test_selection.py",),
     ),
     Fault(
-        "2.8 replaced", "monotonic x replacement", "build/selection.py",
+        "2.8 replaced", "monotonic x replacement", "mechanisms/selection.py",
         "    if value and between(neighbours).replaces:\n", "    if False:\n",
-        ("tests/build/test_selection.py",),
+        ("tests/mechanisms/test_selection.py",),
     ),
 )  # fmt: skip

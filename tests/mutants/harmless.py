@@ -2,7 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["HARMLESS"]
-
 #: By what was changed into what, and why nothing follows from it.
 HARMLESS: dict[str, str] = {}

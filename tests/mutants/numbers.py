@@ -30,8 +30,6 @@ from epsilens.plan.people import people_of
 from epsilens.publish.drawn import drawn_answers
 from epsilens.publish.noise import Drawing, drawings_of
 
-__all__ = ["PARTS"]
-
 PLANS: tuple[dict[str, Any], ...] = (
     {"queries": [{"count": True, "by": "g", "threshold": 6}]},
     {"queries": [{"count": "v > 0"}, {"sum": "w", "bounds": [-1, 4]}], "data": {"person": "who", "max_rows": 3}},
@@ -106,7 +104,7 @@ LIMITS: tuple[dict[str, Any], ...] = (
 def _account(given: dict[str, Any]) -> Iterator[Any]:
     built = (
         (el.laplace(epsilon=0.1), 1e-6, 0.0), (el.gaussian(psi=0.2), 0.0, 1e-6), (el.laplace(epsilon=0.05), 0.0, 1e-6),
-        (el.geometric(epsilon=0.15), 1e-7, 1e-7), (el.laplace(epsilon=0.02).repeat(3), 0.0, 0.0),
+        (el.mechanisms.geometric(epsilon=0.15), 1e-7, 1e-7), (el.laplace(epsilon=0.02).repeat(3), 0.0, 0.0),
     )  # fmt: skip
     charges = [charge_of(noise, delta=delta, at_delta=at) for noise, delta, at in built]
     yield from charges
@@ -151,19 +149,22 @@ ALONE = (
     "el.laplace(epsilon=0.7)", "el.laplace(epsilon=1e-6)", "el.laplace(epsilon=40.0)", "el.gaussian(psi=0.8)",
     "el.gaussian(psi=9.0)", "el.laplace(epsilon=1.0).repeat(4)", "el.subsample(el.laplace(epsilon=1.0), 0.3)",
     "el.compose(el.laplace(epsilon=0.3), el.laplace(epsilon=0.4))", "el.subsample(el.gaussian(psi=1.0), 0.2)",
-    "el.subsample(el.laplace(epsilon=1.0), 0.3, neighbours='replace')", "el.differencing(epsilon=1.0)",
-    "el.differencing(epsilon=1.0, known=True)", "el.geometric(epsilon=0.9)", "el.group(el.laplace(epsilon=0.5), 3)",
-    "el.group(el.gaussian(psi=0.5), 3)", "el.noisy_max(epsilon=0.8)", "el.laplace(epsilon=1.0, stretch=1.5)",
-    "el.laplace(epsilon=1.0, stretch=0.5)", "el.exponential(epsilon=1.3)", "el.differencing(epsilon=1.0, queries=3)",
-    "el.differencing(epsilon=1.0, noise='gaussian', delta=1e-5)",
-    "el.tampering(sigma=2.0, bias=3.0, stretch=2.0)",
-    "el.tampering(epsilon=1.0, bias=-3.0, stretch=1.7)",
+    "el.subsample(el.laplace(epsilon=1.0), 0.3, neighbours='replace')", "el.attacks.differencing(epsilon=1.0)",
+    "el.attacks.differencing(epsilon=1.0, known=True)", "el.mechanisms.geometric(epsilon=0.9)",
+    "el.group(el.laplace(epsilon=0.5), 3)",
+    "el.group(el.gaussian(psi=0.5), 3)", "el.mechanisms.noisy_max(epsilon=0.8)", "el.laplace(epsilon=1.0, stretch=1.5)",
+    "el.laplace(epsilon=1.0, stretch=0.5)", "el.mechanisms.exponential(epsilon=1.3)",
+    "el.attacks.differencing(epsilon=1.0, queries=3)",
+    "el.attacks.differencing(epsilon=1.0, noise='gaussian', delta=1e-5)",
+    "el.attacks.tampering(sigma=2.0, bias=3.0, stretch=2.0)",
+    "el.attacks.tampering(epsilon=1.0, bias=-3.0, stretch=1.7)",
 )  # fmt: skip
 #: And steps of them composed, of which fewer readings are asked: they are searched for.
 COMPOSED = (
-    "el.exponential(epsilon=0.5).repeat(3)", "el.noisy_max(epsilon=0.5).repeat(2)", "el.top_k(epsilon=0.5, k=2)",
+    "el.mechanisms.exponential(epsilon=0.5).repeat(3)", "el.mechanisms.noisy_max(epsilon=0.5).repeat(2)",
+    "el.mechanisms.top_k(epsilon=0.5, k=2)",
     "el.compose(el.laplace(epsilon=0.5), el.gaussian(psi=0.5))",
-    "el.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=1.0)",
+    "el.mechanisms.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=1.0)",
     "el.group(el.subsample(el.gaussian(psi=1.0), 0.2), 3)", "el.dpsgd(sigma=1.0, rate=0.01, steps=50)",
     "el.dpsgd(sigma=1.0, n=100, batch=10, steps=10, batches='with replacement')",
     "el.dpsgd(sigma=2.0, n=100, batch=10, steps=10, batches='fixed', neighbours='replace')",
@@ -171,7 +172,7 @@ COMPOSED = (
     "el.subsample(el.gaussian(psi=1.0), 0.2, neighbours='replace').repeat(2)",
     "el.subsample(el.laplace(epsilon=1.0), 0.2, neighbours='replace').repeat(2)",
     "el.dpsgd(n=3, batch=1, batches='shuffled', schedule={'sigma': [2.0, 0.5], 'steps': [2, 2]})",
-    "el.subsample(el.exponential(epsilon=1.0), 0.3)", "el.subsample(el.laplace(epsilon=0.5), 0.1).repeat(5)",
+    "el.subsample(el.mechanisms.exponential(epsilon=1.0), 0.3)", "el.subsample(el.laplace(epsilon=0.5), 0.1).repeat(5)",
 )  # fmt: skip
 FEW: tuple[tuple[str, dict[str, float]], ...] = (
     ("success", {}), ("success", {"prior": 0.1}), ("advantage", {}), ("epsilon", {"delta": 1e-4}),

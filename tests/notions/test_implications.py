@@ -232,7 +232,7 @@ def test_the_examples_say_what_they_are() -> None:
     plain = n.mutual_information(*n.examples.coin(e))
     assert n.mutual_information(m, p) == pytest.approx((1 - 1e-6) * plain + 1e-6 * math.log(2))
     # and what mutual information does bound: (0, δ) with δ = √(2·information)
-    assert el.finite(m.matrix[0], m.matrix[1]).delta(0.0) <= math.sqrt(2 * n.mutual_information(m, p))
+    assert el.mechanisms.finite(m.matrix[0], m.matrix[1]).delta(0.0) <= math.sqrt(2 * n.mutual_information(m, p))
 
 
 def test_equalities_of_whole_databases() -> None:

@@ -15,7 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilens.cli.app import app
-from epsilens.papers.errata import ERRATA, PREFACE
+from epsilens.papers.errata import ERRATA
+from epsilens.papers.erratum import PREFACE
 
 ROOT = Path(__file__).parents[2]
 with (ROOT / "docs" / "papers" / "items.tsv").open(encoding="utf-8") as _file:

@@ -39,7 +39,7 @@ def test_every_function_it_names_exists() -> None:
 
 
 def test_every_reading_it_names_exists() -> None:
-    things = {"e": el.gaussian(psi=1), "t": el.tampering(scale=1, bias=1)}
+    things = {"e": el.gaussian(psi=1), "t": el.attacks.tampering(scale=1, bias=1)}
     named = set(re.findall(r"`([et])\.([a-z_]+)", TERMS))
     assert len(named) > 12
     for letter, name in named:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace, norm
 
-from epsilens.build.mechanisms import laplace as noise_of
 from epsilens.data.queries import Noise
+from epsilens.mechanisms.noise import laplace as noise_of
 from epsilens.plan.cells import unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release

@@ -14,6 +14,7 @@ from tests.engines.places import Place
 import epsilens as el
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError, Refused
+from epsilens.ledger.charge import charge_of
 from epsilens.plan.file import read_release
 from epsilens.publish.parted import one_part_each, said_of_part
 
@@ -162,5 +163,5 @@ def test_a_part_needs_a_ledger() -> None:
 def test_parts_that_changed_meanwhile(tmp_path: Path, ledger: el.Ledger) -> None:
     noise = el.laplace(epsilon=0.1)
     with pytest.raises(InputError, match="no longer by 'region'"):
-        ledger.reserve("patients", noise, el.ledger.charge.charge_of(noise), part="north", partition="region")
+        ledger.reserve("patients", noise, charge_of(noise), part="north", partition="region")
     assert ledger.account("patients").counted == ()

@@ -37,8 +37,6 @@ from epsilens.ledger.entry import Entry, Kind
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
 
-__all__ = ["STEPS", "run_release_trial"]
-
 WRITERS = 3
 STEPS = ("reserving", "drawing", "publishing", "published", "writing", "renamed")
 _EPSILON = 0.1

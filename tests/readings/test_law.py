@@ -14,24 +14,30 @@ EXACT = [
     el.laplace(epsilon=1.0),
     el.gaussian(psi=1.0),
     el.laplace(epsilon=1.0, stretch=1.5),
-    el.randomized_response(epsilon=1.0),
-    el.subsample(el.pure(epsilon=1.0), 0.1),
+    el.mechanisms.randomized_response(epsilon=1.0),
+    el.subsample(el.mechanisms.pure(epsilon=1.0), 0.1),
 ]
-ROUNDED = [el.differencing(epsilon=1.0), el.laplace(epsilon=1.0).repeat(3), el.differencing(epsilon=1.0, split=0.3)]
+ROUNDED = [
+    el.attacks.differencing(epsilon=1.0),
+    el.laplace(epsilon=1.0).repeat(3),
+    el.attacks.differencing(epsilon=1.0, split=0.3),
+]
 BRACKET = [
     el.dpsgd(sigma=1.0, rate=0.1, steps=10),
     el.compose(el.laplace(epsilon=0.5), el.gaussian(psi=0.5)),
     el.group(el.dpsgd(sigma=1.0, rate=0.1, steps=10), 2),  # a binomial number of them is drawn
 ]
 BOUND = [
-    el.from_gdp(1.0),
-    el.from_dp(1.0, 1e-5),
-    el.from_zcdp(0.5),
-    el.group(el.from_gdp(1.0), 2),
-    el.compose(el.from_gdp(1.0), el.laplace(epsilon=1.0)),
-    el.subsample(el.randomized_response(epsilon=1.0), 0.1, neighbours="replace"),  # told whether it was drawn
+    el.mechanisms.from_gdp(1.0),
+    el.mechanisms.from_dp(1.0, 1e-5),
+    el.mechanisms.from_zcdp(0.5),
+    el.group(el.mechanisms.from_gdp(1.0), 2),
+    el.compose(el.mechanisms.from_gdp(1.0), el.laplace(epsilon=1.0)),
+    el.subsample(
+        el.mechanisms.randomized_response(epsilon=1.0), 0.1, neighbours="replace"
+    ),  # told whether it was drawn
     el.subsample(el.gaussian(psi=1.0, neighbours="replace"), 0.1, neighbours="replace"),
-    el.subsample(el.from_gdp(1.0), 0.1),
+    el.subsample(el.mechanisms.from_gdp(1.0), 0.1),
     el.group(el.subsample(el.laplace(epsilon=1.0), 0.1), 2),  # all are taken to be drawn as soon as one is
 ]
 
@@ -84,9 +90,9 @@ def test_closed_forms_have_one_side_and_no_width() -> None:
 
 
 def test_what_only_one_world_shows() -> None:
-    assert el.finite([1.0, 0.0], [0.0, 1.0]).law.only1 == 1
-    assert el.approximate(epsilon=1.0, delta=0.25).law.only1 == 0.25
-    both = el.compose(el.approximate(epsilon=1.0, delta=0.25), el.laplace(epsilon=0.5), width=0.1)
+    assert el.mechanisms.finite([1.0, 0.0], [0.0, 1.0]).law.only1 == 1
+    assert el.mechanisms.approximate(epsilon=1.0, delta=0.25).law.only1 == 0.25
+    both = el.compose(el.mechanisms.approximate(epsilon=1.0, delta=0.25), el.laplace(epsilon=0.5), width=0.1)
     assert both.law.only1 == pytest.approx(0.25, rel=1e-12)
 
 

@@ -62,7 +62,7 @@ def test_a_claim_against_its_polygon(level: float, epsilon: float, delta: float)
         first = 1 - delta - math.exp(epsilon) * alpha
         return np.maximum(np.maximum(first, math.exp(-epsilon) * (1 - delta - alpha)), 0.0)
 
-    e = el.approximate(epsilon=epsilon, delta=delta)
+    e = el.mechanisms.approximate(epsilon=epsilon, delta=delta)
     assert e.mu(level) == pytest.approx(brute(f, level), rel=1e-4)
     assert e.mu(level) >= brute(f, level) * (1 - 1e-9)
 
@@ -76,7 +76,7 @@ def test_the_level_of_a_claim_where_it_leaves_its_polygon() -> None:
             return sqrt(2) * erfinv(2 * p - 1)
 
         wanted = probit(delta + mp.e**eps * a) - probit(a)
-    assert el.approximate(epsilon=1.0, delta=1e-5).mu(1e-12) == pytest.approx(float(wanted), rel=1e-9)
+    assert el.mechanisms.approximate(epsilon=1.0, delta=1e-5).mu(1e-12) == pytest.approx(float(wanted), rel=1e-9)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -99,7 +99,11 @@ def test_unequal_variances_against_their_intervals(level: float) -> None:
 
 def test_noise_whose_widest_gap_is_in_the_middle() -> None:
     for level in (1e-10, 1e-3, 0.5):
-        for e in (el.laplace(epsilon=1.3), el.exponential(epsilon=2.0), el.noisy_max(epsilon=0.5)):
+        for e in (
+            el.laplace(epsilon=1.3),
+            el.mechanisms.exponential(epsilon=2.0),
+            el.mechanisms.noisy_max(epsilon=0.5),
+        ):
             assert e.mu(level) == e.psi()
     # both errors ½·e^{−1/2}
     assert el.laplace(epsilon=1.0).mu() == pytest.approx(-2 * float(ndtri(math.exp(-0.5) / 2)), rel=1e-14)
@@ -117,9 +121,9 @@ def test_it_grows_with_risk_and_falls_with_the_level() -> None:
 
 def test_where_errors_balance_below_the_level() -> None:
     x = 1 / (1 + math.exp(20.0))
-    assert el.pure(epsilon=20.0).mu(0.01) == pytest.approx(-2 * float(ndtri(x)), rel=1e-12)
-    assert el.approximate(epsilon=0.0, delta=1.0).mu() == math.inf
-    assert el.pure(epsilon=0.0).mu() == 0
+    assert el.mechanisms.pure(epsilon=20.0).mu(0.01) == pytest.approx(-2 * float(ndtri(x)), rel=1e-12)
+    assert el.mechanisms.approximate(epsilon=0.0, delta=1.0).mu() == math.inf
+    assert el.mechanisms.pure(epsilon=0.0).mu() == 0
     low, high = balanced(Normal(np.asarray(3.0)))
     assert low <= float(ndtr(-1.5)) * (1 + 1e-14)
     assert high >= float(ndtr(-1.5)) * (1 - 1e-14)
@@ -128,12 +132,12 @@ def test_where_errors_balance_below_the_level() -> None:
 def test_arguments() -> None:
     e = el.laplace(epsilon=[0.5, 1.0])
     assert np.allclose(e.mu(0.01), e.psi())
-    assert np.shape(el.pure(epsilon=1.0).mu([[1e-3], [1e-2]])) == (2, 1)
-    assert np.shape(el.differencing(epsilon=[0.5, 1.0]).mu(1e-3)) == (2,)
+    assert np.shape(el.mechanisms.pure(epsilon=1.0).mu([[1e-3], [1e-2]])) == (2, 1)
+    assert np.shape(el.attacks.differencing(epsilon=[0.5, 1.0]).mu(1e-3)) == (2,)
     assert e.mu(0.0)[1] == e.psi()[1]
     for bad in (-0.1, 0.6, math.nan, 1e-200):
         with pytest.raises(el.InputError, match="level"):
-            el.pure(epsilon=1.0).mu(bad)
+            el.mechanisms.pure(epsilon=1.0).mu(bad)
     assert el.choose(el.gaussian, "sigma", at_most=0.5, reading="mu").value == pytest.approx(2.0)
     chosen = el.choose(el.dpsgd, "sigma", at_most=1.0, reading="mu", level=1e-4, given={"rate": 0.01, "steps": 1000})
     assert 0.98 < chosen.reading <= 1.0
@@ -145,7 +149,7 @@ def test_claims_so_weak_that_errors_balance_where_logs_have_few_digits(epsilon: 
     mp.dps = 400
     x = (1 - mpf(delta)) / (1 + mp.exp(epsilon))
     value = float(-2 * mp.findroot(lambda y: mp.log(mp.ncdf(y) / x), -math.sqrt(2 * epsilon)))
-    assert el.approximate(epsilon=epsilon, delta=delta).mu(level=1e-9) == pytest.approx(value, rel=1e-11)
+    assert el.mechanisms.approximate(epsilon=epsilon, delta=delta).mu(level=1e-9) == pytest.approx(value, rel=1e-11)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(700.0, 2.9e-10), (710.0, 2.9e-10), (2000.0, 0.1), (2000.0, 0.0)])
@@ -155,6 +159,6 @@ def test_errors_that_no_double_holds(epsilon: float, delta: float) -> None:
         log_x = mp.log1p(-mp.mpf(delta)) - mp.log1p(mp.exp(mp.mpf(epsilon)))
         start = mp.sqrt(-2 * log_x) - 1
         z = mp.findroot(lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - log_x, start)
-    e = el.approximate(epsilon=epsilon, delta=delta) if delta else el.pure(epsilon=epsilon)
+    e = el.mechanisms.approximate(epsilon=epsilon, delta=delta) if delta else el.mechanisms.pure(epsilon=epsilon)
     assert e.bracket("mu", level=1e-12)[1] == pytest.approx(float(2 * z), rel=1e-13)
     assert e.mu(1e-12) == pytest.approx(float(2 * z), rel=1e-13)

@@ -30,7 +30,7 @@ def test_ends_arrays_and_refusals() -> None:
     assert e.threshold(1.0) == -np.inf
     assert np.asarray(e.threshold([0.05, 0.5])).tolist() == [pytest.approx(np.log(10)), 0.0]
     with pytest.raises(InputError, match="threshold is asked of geometric"):
-        el.geometric(epsilon=1.0).threshold(0.1)
+        el.mechanisms.geometric(epsilon=1.0).threshold(0.1)
     with pytest.raises(InputError, match="alpha"):
         e.threshold(1.5)
     assert e.reverse().threshold(0.1) == e.threshold(0.1)

@@ -188,7 +188,7 @@ def test_vectors_with_l1_sensitivity_are_the_scalar_case() -> None:
     assert el.laplace(epsilon=2.0).advantage() == pytest.approx(0.632121, abs=6e-7)
     assert el.laplace(epsilon=3.0).advantage() == pytest.approx(0.776870, abs=6e-7)
     assert el.laplace(epsilon=10.0).advantage() == pytest.approx(0.993262, abs=6e-7)
-    assert el.pure(epsilon=2.0).advantage() == pytest.approx(math.tanh(1.0), rel=1e-15)
+    assert el.mechanisms.pure(epsilon=2.0).advantage() == pytest.approx(math.tanh(1.0), rel=1e-15)
 
 
 def test_inverse_of_the_f_score() -> None:

@@ -60,6 +60,6 @@ def test_stretch_below_one_is_the_other_order() -> None:
 def test_pure_dp_bounds_the_divergence() -> None:
     """Any ε-DP pair has D ≤ ε·tanh(ε/2), which the worst case attains."""
     for epsilon in (0.1, 1.0, 5.0):
-        worst = el.pure(epsilon=epsilon).kl()
+        worst = el.mechanisms.pure(epsilon=epsilon).kl()
         assert worst == pytest.approx(epsilon * math.tanh(epsilon / 2), rel=1e-13)
         assert el.laplace(epsilon=epsilon).kl() <= worst

@@ -93,7 +93,7 @@ def enumerated(column: list[float], n: int, b: int, k: int) -> float:
     ],
 )
 def test_sensitivities_it_only_bounds(column: list[float], b: int, k: int, said: float) -> None:
-    e = el.matrix([*column, *[0.0] * (6 - len(column))], 1.0, k, b)
+    e = el.mechanisms.matrix([*column, *[0.0] * (6 - len(column))], 1.0, k, b)
     assert e.direction == "exact"
     assert e.psi() == pytest.approx(enumerated(column, 6, b, k), rel=1e-12)
     assert e.psi() < 0.96 * said
@@ -102,15 +102,17 @@ def test_sensitivities_it_only_bounds(column: list[float], b: int, k: int, said:
 def test_sensitivities_it_has() -> None:
     signed = np.array([[1.0, 0, 0, 0], [2, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, -6]])
     for b, k, wanted in ((2, 1, 6.0), (2, 4, math.sqrt(41)), (3, 4, math.sqrt(41))):
-        assert el.matrix(signed, 1.0, k, b).psi() == pytest.approx(wanted, rel=1e-12)
-    assert el.matrix(np.diag([0.0, 3, 0, 1, 2]), 1.0, 5, 2).psi() == pytest.approx(math.sqrt(13), rel=1e-12)
+        assert el.mechanisms.matrix(signed, 1.0, k, b).psi() == pytest.approx(wanted, rel=1e-12)
+    assert el.mechanisms.matrix(np.diag([0.0, 3, 0, 1, 2]), 1.0, 5, 2).psi() == pytest.approx(math.sqrt(13), rel=1e-12)
     dense = signed.copy()
     dense[2, 0], dense[3, 0] = 0.5, 0.4
-    bound = el.matrix(dense, 1.0, 4)
+    bound = el.mechanisms.matrix(dense, 1.0, 4)
     assert bound.psi() == pytest.approx(math.sqrt(np.abs(dense.T @ dense).sum()), rel=1e-12)
     assert bound.direction == "upper"  # −6 pulls against the rest
     for epochs in (1, 2, 4, 8, 16):
-        assert el.matrix(np.eye(16), 1.0, epochs, 16 // epochs).psi() == pytest.approx(math.sqrt(epochs), rel=1e-12)
+        assert el.mechanisms.matrix(np.eye(16), 1.0, epochs, 16 // epochs).psi() == pytest.approx(
+            math.sqrt(epochs), rel=1e-12
+        )
 
 
 def test_its_examples_of_training() -> None:
@@ -131,23 +133,23 @@ def test_recalls_at_small_rates() -> None:
     for fpr, tpr in ((1e-3, 0.01830), (1e-5, 0.0005475), (1e-8, 1.99405e-6), (1e-10, 4.1303e-8)):
         assert normal.roc(fpr) == pytest.approx(tpr, rel=1e-3)
     for k, fpr, tpr in ((2, 0.125, 0.375), (2, 1e-10, 3e-10), (4, 0.125, 0.625), (4, 0.375, 0.875), (4, 0.75, 0.95)):
-        response = el.randomized_response(epsilon=math.log1p(k), k=k)  # a coin of ½ decides on the truth
+        response = el.mechanisms.randomized_response(epsilon=math.log1p(k), k=k)  # a coin of ½ decides on the truth
         assert response.roc(fpr) == pytest.approx(tpr, rel=1e-12)
 
 
 @pytest.mark.parametrize("epsilon", [0.75, 1.0, 1.5, 2.0])
 def test_mu_of_randomised_response(epsilon: float) -> None:
     wanted = -2 * ndtri(1 / (math.exp(epsilon) + 1))
-    assert el.randomized_response(epsilon=epsilon).mu(level=1e-10) == pytest.approx(wanted, rel=1e-9)
+    assert el.mechanisms.randomized_response(epsilon=epsilon).mu(level=1e-10) == pytest.approx(wanted, rel=1e-9)
 
 
 @pytest.mark.parametrize("n", [10_000, 100_000])
 def test_many_claims_together(n: int) -> None:
     for delta in (1e-7, 1e-8):
-        nothing = el.from_dp(0.0, delta).repeat(n)
+        nothing = el.mechanisms.from_dp(0.0, delta).repeat(n)
         assert nothing.delta(0.0) == pytest.approx(-math.expm1(n * math.log1p(-delta)), rel=1e-9)
     wanted = n * 1e-8 + 1e-6
-    low, high = el.approximate(epsilon=0.01, delta=1e-8).repeat(n).bracket("epsilon", delta=wanted)
+    low, high = el.mechanisms.approximate(epsilon=0.01, delta=1e-8).repeat(n).bracket("epsilon", delta=wanted)
     j = np.arange(n + 1)  # of n answers so many are as likely as e^0.01 to 1
     with_, without = binom.logpmf(j, n, expit(0.01)), binom.logpmf(j, n, expit(-0.01))
 

@@ -98,7 +98,7 @@ def test_everywhere_it_is_printed() -> None:
 def test_at_most_more_than_is_never_said() -> None:
     shown = [explain(el.claim(epsilon=e, delta=d)).to_text(10_000) for e in (0.01, 1, 8, 20, 100) for d in (0.0, 1e-6)]
     shown += [flat(meaning(find("dp"), e)) for e in (1.0, 8.0, 50.0)]
-    shown += [str(el.identify(n=120, value_range=(0, 60), epsilon=e)) for e in (1.0, 500.0)]
+    shown += [str(el.attacks.identify(n=120, value_range=(0, 60), epsilon=e)) for e in (1.0, 500.0)]
     for text in shown:
         assert "at most more" not in " ".join(text.split())
         assert "at most fewer" not in " ".join(text.split())

@@ -13,7 +13,7 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.readings import find
-from epsilens.laws.loss import work
+from epsilens.laws.composition import work
 from epsilens.show.explanation import Explanation, _in_time, chosen, command_line, explain
 from epsilens.show.readings import best_guess
 from epsilens.show.sentences import mechanism
@@ -27,16 +27,16 @@ EXPERIMENTS: dict[str, Callable[[], el.Experiment]] = {
     "gaussian": lambda: el.gaussian(psi=1.0),
     "gaussian, huge": lambda: el.gaussian(psi=100.0),
     "gaussian, calibrated": lambda: el.gaussian(epsilon=1.0, delta=1e-5),
-    "geometric": lambda: el.geometric(epsilon=1.0, sensitivity=3),
-    "discrete_gaussian": lambda: el.discrete_gaussian(sigma=2.0),
-    "skellam": lambda: el.skellam(variance=4.0),
-    "randomized_response": lambda: el.randomized_response(epsilon=1.0, k=3),
-    "exponential": lambda: el.exponential(scores0=[1, 2, 3], scores1=[1, 2, 2], epsilon=1.0),
-    "staircase": lambda: el.staircase(epsilon=1.0),
-    "pure": lambda: el.pure(epsilon=1.0),
-    "approximate": lambda: el.approximate(epsilon=1.0, delta=1e-5),
-    "approximate, everything": lambda: el.approximate(epsilon=0.0, delta=1.0),
-    "finite": lambda: el.finite([1, 0], [0.5, 0.5]),
+    "geometric": lambda: el.mechanisms.geometric(epsilon=1.0, sensitivity=3),
+    "discrete_gaussian": lambda: el.mechanisms.discrete_gaussian(sigma=2.0),
+    "skellam": lambda: el.mechanisms.skellam(variance=4.0),
+    "randomized_response": lambda: el.mechanisms.randomized_response(epsilon=1.0, k=3),
+    "exponential": lambda: el.mechanisms.exponential(scores0=[1, 2, 3], scores1=[1, 2, 2], epsilon=1.0),
+    "staircase": lambda: el.mechanisms.staircase(epsilon=1.0),
+    "pure": lambda: el.mechanisms.pure(epsilon=1.0),
+    "approximate": lambda: el.mechanisms.approximate(epsilon=1.0, delta=1e-5),
+    "approximate, everything": lambda: el.mechanisms.approximate(epsilon=0.0, delta=1.0),
+    "finite": lambda: el.mechanisms.finite([1, 0], [0.5, 0.5]),
 }
 
 
@@ -135,8 +135,8 @@ def test_nearly_certain_is_not_certain() -> None:
     assert about.row("success").value == 1.0  # in double precision
     assert "more than 99 times of 100" in about.sentence
     assert about.row("success").text == "> 0.9999"
-    assert "100 times of 100" in explain(el.approximate(epsilon=0.0, delta=1.0)).sentence
-    assert "may guess correctly nearly every time" in explain(el.pure(epsilon=700.0)).sentence
+    assert "100 times of 100" in explain(el.mechanisms.approximate(epsilon=0.0, delta=1.0)).sentence
+    assert "may guess correctly nearly every time" in explain(el.mechanisms.pure(epsilon=700.0)).sentence
 
 
 def test_a_strong_prior_does_not_hide_the_risk() -> None:
@@ -204,9 +204,9 @@ def test_options_are_quoted_for_the_shell() -> None:
     [
         (lambda: el.laplace(scale=2.0), lambda rng, n: rng.laplace(0, 2, n)),
         (lambda: el.gaussian(sigma=3.0), lambda rng, n: rng.normal(0, 3, n)),
-        (lambda: el.geometric(epsilon=0.2), lambda rng, n: _geometric(rng, n, 0.2)),
-        (lambda: el.discrete_gaussian(sigma=20.0), lambda rng, n: np.round(rng.normal(0, 20, n))),
-        (lambda: el.staircase(epsilon=0.7, sensitivity=2.0), lambda rng, n: _staircase(rng, n, 0.7, 2.0)),
+        (lambda: el.mechanisms.geometric(epsilon=0.2), lambda rng, n: _geometric(rng, n, 0.2)),
+        (lambda: el.mechanisms.discrete_gaussian(sigma=20.0), lambda rng, n: np.round(rng.normal(0, 20, n))),
+        (lambda: el.mechanisms.staircase(epsilon=0.7, sensitivity=2.0), lambda rng, n: _staircase(rng, n, 0.7, 2.0)),
     ],
 )
 def test_95_of_100_answers_fall_within(
@@ -335,11 +335,11 @@ def test_the_practical_index_stands_beside_psi_where_it_says_more() -> None:
 @pytest.mark.parametrize(
     ("experiment", "word"),
     [
-        (el.unary(epsilon=1.0), "one bit for every possible value"),
-        (el.hadamard_response(epsilon=1.0), "half of the sets"),
-        (el.count_mean_sketch(epsilon=1.0), "hashes"),
-        (el.rappor(f=0.5, h=3), "sets 3 bits"),
-        (el.shuffled(1.0, n=1000), "1,000 people"),
+        (el.mechanisms.unary(epsilon=1.0), "one bit for every possible value"),
+        (el.mechanisms.hadamard_response(epsilon=1.0), "half of the sets"),
+        (el.mechanisms.count_mean_sketch(epsilon=1.0), "hashes"),
+        (el.mechanisms.rappor(f=0.5, h=3), "sets 3 bits"),
+        (el.mechanisms.shuffled(1.0, n=1000), "1,000 people"),
     ],
 )
 def test_what_people_do_before_anyone_sees_their_answers(experiment: el.Experiment, word: str) -> None:

@@ -187,14 +187,14 @@ def test_subscripts_are_markup() -> None:
 
 def test_results_do_not_know_what_shows_them() -> None:
     assert issubclass(el.Experiment, shown.Shown)
-    for kind in (el.Experiment, el.Choice, el.Scan, el.Correlation, el.Identification, el.Assessment):
+    for kind in (el.Experiment, el.Choice, el.Scan, el.Correlation, el.attacks.Identification, el.Assessment):
         assert issubclass(kind, shown.Shown)
         assert kind.shown_as
         assert "__str__" not in vars(kind)
 
 
 def test_every_form_of_a_sentence() -> None:
-    found = el.detect(106.0, 100.0, epsilon=1.0)
+    found = el.attacks.detect(106.0, 100.0, epsilon=1.0)
     assert str(found) == found.sentence
     assert max(map(len, found.to_text(40).splitlines())) <= 40
     assert found.sentence in bare(found.to_html())

@@ -52,9 +52,9 @@ def promised(words: str) -> tuple[float, float]:
         el.laplace(epsilon=6.0),
         el.gaussian(psi=1.0),
         el.gaussian(psi=4.0),
-        el.randomized_response(epsilon=2.0),
-        el.approximate(epsilon=0.5, delta=0.01),
-        el.finite([0.9, 0.1, 0.0], [0.2, 0.5, 0.3]),
+        el.mechanisms.randomized_response(epsilon=2.0),
+        el.mechanisms.approximate(epsilon=0.5, delta=0.01),
+        el.mechanisms.finite([0.9, 0.1, 0.0], [0.2, 0.5, 0.3]),
     ],
 )
 def test_no_test_finds_more_than_is_said(e: el.Experiment, fpr: float) -> None:
@@ -140,7 +140,7 @@ def test_the_bound_holds_from_a_release_without_the_record(n: int, epsilon: floa
 
 def test_averages_over_targets_are_bounded_too() -> None:
     rng = np.random.default_rng(7)
-    for e in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.randomized_response(epsilon=1.0)):
+    for e in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.mechanisms.randomized_response(epsilon=1.0)):
         b = rng.random((50, 8))
         assert np.all(e.attack_success(b).mean(axis=1) <= e.attack_success(b.mean(axis=1)) + 1e-12)
 
@@ -186,15 +186,15 @@ def test_unknown_relatives_are_more_than_a_prior() -> None:
 def test_knowledge_says_under_which_condition() -> None:
     condition = "as long as the related records are known to them or are not in the data"
     related = [
-        el.Knowledge.from_coefficients(rho_p=0.2, rho_c=0.1),
-        el.Knowledge.from_records([[0.45, 0.05], [0.05, 0.45]], {1: 0}),
-        el.Knowledge.from_chain([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], at=1, observed={0: 1}),
+        el.attacks.Knowledge.from_coefficients(rho_p=0.2, rho_c=0.1),
+        el.attacks.Knowledge.from_records([[0.45, 0.05], [0.05, 0.45]], {1: 0}),
+        el.attacks.Knowledge.from_chain([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], at=1, observed={0: 1}),
     ]
     for known in related:
         assert known.related
         assert condition in known.sentence
-    for known in (el.Knowledge.from_prior(0.2), el.Knowledge.from_values([0.9, 0.1]),
-                  el.Knowledge.from_coefficients(rho_p=0.2)):  # fmt: skip
+    for known in (el.attacks.Knowledge.from_prior(0.2), el.attacks.Knowledge.from_values([0.9, 0.1]),
+                  el.attacks.Knowledge.from_coefficients(rho_p=0.2)):  # fmt: skip
         assert not known.related
         assert condition not in known.sentence
 
@@ -232,7 +232,7 @@ def test_belief_in_absence_is_told_where_it_is_the_stronger() -> None:
 
 
 def test_an_answer_that_settles_one_side_only() -> None:
-    e = el.finite([0.5, 0.5], [1.0, 0.0])  # the second answer is seen without the person only
+    e = el.mechanisms.finite([0.5, 0.5], [1.0, 0.0])  # the second answer is seen without the person only
     table = {row.key: row for row in rows(e, question(e), dict(explain(e).arguments))}
     assert table["posterior"].value == pytest.approx(2 / 3)
     assert table["posterior_reversed"].value == 1
@@ -245,7 +245,7 @@ def test_an_answer_that_settles_one_side_only() -> None:
 def test_one_record_moves_a_count_by_one() -> None:
     """At ε = ⅓ a bias of 6.9 stays hidden every other time: six false records do, the seventh shows."""
     honest = np.array([1] * 40 + [0] * 60)
-    hidden = el.hidden_bias(epsilon=1 / 3)
+    hidden = el.attacks.hidden_bias(epsilon=1 / 3)
     assert hidden == pytest.approx(3 * math.log(10), rel=1e-12)
     assert round(hidden, 1) == 6.9
     for false in range(1, 9):
@@ -254,11 +254,11 @@ def test_one_record_moves_a_count_by_one() -> None:
         threshold = 3 * math.log(10)  # the alarm that 5 of 100 honest answers raise: ½·e^(−t/3) = 0.05
         noticed = float(LAPLACE.sf(threshold - moved, scale=3.0))
         assert (noticed <= 0.5) == (false <= 6)
-        assert el.tampering(epsilon=1 / 3, bias=moved).roc(0.05) == pytest.approx(noticed, rel=1e-9)
+        assert el.attacks.tampering(epsilon=1 / 3, bias=moved).roc(0.05) == pytest.approx(noticed, rel=1e-9)
 
 
 def test_what_false_records_do_is_told_of_all_of_them_and_of_whom() -> None:
-    told = " ".join(str(el.tampering(epsilon=1 / 3, bias=6)).split())
+    told = " ".join(str(el.attacks.tampering(epsilon=1 / 3, bias=6)).split())
     assert told.startswith("False records that together add 6 to this answer would be noticed")
     assert "by someone who knows what it should be" in told
     assert "One record moves the answer by at most 1; more takes several." in told
@@ -292,8 +292,8 @@ def test_the_number_is_that_of_the_worst_placed_person() -> None:
         (el.gaussian(sigma=2.0).repeat(2), True),
         (el.laplace(epsilon=1.0, shift=0.5), False),
         (el.compose(el.laplace(epsilon=1.0), el.laplace(epsilon=1.0, shift=0.5)), False),
-        (el.exponential(scores0=[1, 2, 3], scores1=[1, 2, 2], epsilon=1.0), False),
-        (el.finite([0.5, 0.5], [0.6, 0.4]), False),
+        (el.mechanisms.exponential(scores0=[1, 2, 3], scores1=[1, 2, 2], epsilon=1.0), False),
+        (el.mechanisms.finite([0.5, 0.5], [0.6, 0.4]), False),
     ],
 )
 def test_only_the_mechanisms_own_pair_is_called_worst_placed(e: el.Experiment, worst: bool) -> None:
@@ -397,7 +397,7 @@ def test_the_lower_end_is_no_floor_on_a_real_training() -> None:
 
 def test_dominating_pairs_compose_adaptively() -> None:
     """A second question chosen by the first answer: every strategy stays under the product of the dominating pairs."""
-    first, second = el.randomized_response(epsilon=1.0), el.randomized_response(epsilon=0.5)
+    first, second = el.mechanisms.randomized_response(epsilon=1.0), el.mechanisms.randomized_response(epsilon=0.5)
     together = el.compose(first, second)
     p, q = (math.exp(x) / (1 + math.exp(x)) for x in (1.0, 0.5))
     answered = {"truth": (q, 1 - q), "opposite": (1 - q, q), "weaker": (0.55, 0.45), "nothing": (0.5, 0.5)}
@@ -422,7 +422,11 @@ def test_training_is_told_as_at_most() -> None:
     about = explain(el.dpsgd(sigma=1.0, rate=0.01, steps=100))
     assert "guesses correctly at most " in about.sentence
     assert any("no floor" in remark for remark in about.remarks)
-    for claim in (el.pure(epsilon=1.0), el.from_gdp(1.0), el.approximate(epsilon=8.0, delta=1e-6)):
+    for claim in (
+        el.mechanisms.pure(epsilon=1.0),
+        el.mechanisms.from_gdp(1.0),
+        el.mechanisms.approximate(epsilon=8.0, delta=1e-6),
+    ):
         assert "guesses correctly at most " in explain(claim).sentence
-    assert "at most 99.97 times of 100" in explain(el.approximate(epsilon=8.0, delta=1e-6)).sentence
+    assert "at most 99.97 times of 100" in explain(el.mechanisms.approximate(epsilon=8.0, delta=1e-6)).sentence
     assert "at most" not in explain(el.laplace(epsilon=1.0)).sentence

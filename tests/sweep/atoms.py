@@ -13,8 +13,6 @@ import numpy as np
 
 from .truth import MP, Between, Truth
 
-__all__ = ["LONG", "Atoms", "convolved", "from_masses", "joint", "long", "multinomial", "powered"]
-
 LONG = np.longdouble
 _exp, _expm1, _log = (np.frompyfunc(f, 1, 1) for f in (MP.exp, MP.expm1, MP.log))
 

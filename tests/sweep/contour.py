@@ -20,8 +20,6 @@ import numpy as np
 from .steps import Step
 from .truth import Between, Truth, exact
 
-__all__ = ["Contour"]
-
 _LEFT = 36.0  # e^−36 is what may be left out
 _MOST = 40_000  # points on the line
 _WORK = 15_000_000  # points times nodes

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, ndtr
 
-__all__ = ["Curve", "LaplaceCurve", "LogisticCurve", "NormalCurve", "ReplacedCurve", "SampledCurve"]
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _WIDE = 38.0
 _SHRINK = 0.3

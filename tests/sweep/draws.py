@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import random
 
-__all__ = ["log_uniform", "number", "readings"]
-
 
 def log_uniform(rng: random.Random, low: float, high: float) -> float:
     return math.exp(rng.uniform(math.log(low), math.log(high)))

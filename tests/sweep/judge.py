@@ -21,8 +21,6 @@ from epsilens.readings.law import Known
 
 from .truth import MP, Between, Truth, digits, larger
 
-__all__ = ["Case", "Outcome", "judge"]
-
 #: No reading may take longer.
 LONGEST = 2.0
 

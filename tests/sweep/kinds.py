@@ -18,8 +18,6 @@ from .lines import Laplace, Normals, Sampled, Stretched
 from .steps import Mixed, laplace_points, sampled_points
 from .truth import MP, Truth
 
-__all__ = ["KINDS", "WEIGHTS", "Drawn", "kind"]
-
 
 @dataclass(frozen=True)
 class Drawn:
@@ -144,7 +142,7 @@ def _geometric(rng: random.Random) -> Drawn:
     d = rng.randint(1, s)
     told = "" if s == 1 else f", sensitivity={s}, shift={d}"
     scale = s / MP.mpf(e)
-    return Drawn(f"el.geometric(epsilon={e!r}{told})", geometric_atoms(scale, d), e * d / s)
+    return Drawn(f"el.mechanisms.geometric(epsilon={e!r}{told})", geometric_atoms(scale, d), e * d / s)
 
 
 def discrete_gaussian_atoms(sigma: float, d: int, order: float = 2.0) -> Atoms:
@@ -167,7 +165,7 @@ def _discrete_gaussian(rng: random.Random) -> Drawn:
     d = rng.randint(1, s)
     told = "" if s == 1 else f", sensitivity={s}, shift={d}"
     losses = d * d / (2 * sigma * sigma) + 2 * d / sigma
-    return Drawn(f"el.discrete_gaussian(sigma={sigma!r}{told})", discrete_gaussian_atoms(sigma, d), losses)
+    return Drawn(f"el.mechanisms.discrete_gaussian(sigma={sigma!r}{told})", discrete_gaussian_atoms(sigma, d), losses)
 
 
 def response_atoms(epsilon: float, k: int) -> Atoms:
@@ -186,13 +184,13 @@ def response_atoms(epsilon: float, k: int) -> Atoms:
 @kind("randomized response")
 def _response(rng: random.Random) -> Drawn:
     e, k = epsilon_of(rng), rng.choice([2, 2, 3, 4, 10, 1000])
-    return Drawn(f"el.randomized_response(epsilon={e!r}, k={k})", response_atoms(e, k), e)
+    return Drawn(f"el.mechanisms.randomized_response(epsilon={e!r}, k={k})", response_atoms(e, k), e)
 
 
 @kind("pure")
 def _pure(rng: random.Random) -> Drawn:
     e = epsilon_of(rng)
-    return Drawn(f"el.pure(epsilon={e!r})", response_atoms(e, 2), e)
+    return Drawn(f"el.mechanisms.pure(epsilon={e!r})", response_atoms(e, 2), e)
 
 
 @kind("approximate")
@@ -201,7 +199,7 @@ def _approximate(rng: random.Random) -> Drawn:
     base = response_atoms(e, 2)
     d = MP.mpf(delta)
     return Drawn(
-        f"el.approximate(epsilon={e!r}, delta={delta!r})",
+        f"el.mechanisms.approximate(epsilon={e!r}, delta={delta!r})",
         Atoms(base.p * (1 - d), base.q * (1 - d), base.loss, d, d), e,
     )  # fmt: skip
 
@@ -222,7 +220,7 @@ def _finite(rng: random.Random) -> Drawn:
     size = rng.randint(2, 8)
     p0, p1 = _masses(rng, size), _masses(rng, size)
     truth = from_masses(p0, p1)
-    return Drawn(f"el.finite({p0!r}, {p1!r})", truth, 2.0)
+    return Drawn(f"el.mechanisms.finite({p0!r}, {p1!r})", truth, 2.0)
 
 
 @kind("exponential, scores")
@@ -236,7 +234,7 @@ def _exponential(rng: random.Random) -> Drawn:
         q, p = ([v / sum(side) for v in side] for side in (w0, w1))
         loss = [MP.log(b / a) for a, b in zip(q, p, strict=True)]
     truth = Atoms(*(np.array(v, dtype=object) for v in (p, q, loss)))
-    return Drawn(f"el.exponential(scores0={s0!r}, scores1={s1!r}, epsilon={e!r})", truth, e)
+    return Drawn(f"el.mechanisms.exponential(scores0={s0!r}, scores1={s1!r}, epsilon={e!r})", truth, e)
 
 
 @kind("staircase")
@@ -284,4 +282,4 @@ def _staircase(rng: random.Random) -> Drawn:
         np.array([mass[k][0] for k in keys], dtype=object), np.array([mass[k][1] for k in keys], dtype=object),
         np.array([k * eps for k in keys], dtype=object)
     )  # fmt: skip
-    return Drawn(f"el.staircase(epsilon={e!r}{told})", truth, e)
+    return Drawn(f"el.mechanisms.staircase(epsilon={e!r}{told})", truth, e)

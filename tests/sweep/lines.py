@@ -11,8 +11,6 @@ from typing import Any
 
 from .truth import MP, Between, Truth, exact
 
-__all__ = ["Laplace", "Logistic", "Normals", "Sampled", "Stretched", "increasing_root"]
-
 mpf = MP.mpf
 _SLACK = mpf(10) ** -25  # what root-finding leaves
 

@@ -149,7 +149,7 @@ def _mixture(rng: random.Random) -> Drawn:
     weights = [w / 2**24 for w in whole]
     weights[0] += 1 - sum(weights)
     shifts = [0.0, *sorted(round(rng.uniform(0.05, 3.0), 3) for _ in range(size))]
-    code = f"el.mixture(shifts={shifts!r}, weights={weights!r}, sigma={sigma!r})"
+    code = f"el.mechanisms.mixture(shifts={shifts!r}, weights={weights!r}, sigma={sigma!r})"
     scaled = [mpf(c) / mpf(sigma) for c in shifts]
     step = Mixed([], [(w, float(c)) for w, c in zip(weights[1:], scaled[1:], strict=True)])
     if rng.random() < 0.5:

@@ -45,7 +45,7 @@ def _responses(rng: random.Random) -> Drawn:
     e, k = number(rng, (0.05, 3.0), (1e-9, 30.0)), rng.choice([2, 2, 3, 10])
     count = _count(rng, 20_000 if k == 2 else 150)
     pair = multinomial(response_atoms(e, k), count)
-    code = f"el.randomized_response(epsilon={e!r}, k={k}).repeat({count})"
+    code = f"el.mechanisms.randomized_response(epsilon={e!r}, k={k}).repeat({count})"
     return Drawn(code, pair, e * count**0.5, heavy=True)
 
 
@@ -54,7 +54,7 @@ def _sampled_responses(rng: random.Random) -> Drawn:
     e, q = number(rng, (0.05, 3.0), (1e-6, 30.0)), rate_of(rng)
     count = _count(rng, 5_000)
     pair = multinomial(drawn_with(response_atoms(e, 2), q), count)
-    code = f"el.subsample(el.pure(epsilon={e!r}), rate={q!r}).repeat({count})"
+    code = f"el.subsample(el.mechanisms.pure(epsilon={e!r}), rate={q!r}).repeat({count})"
     return Drawn(code, pair, max(float(pair.top) / count**0.5, 1e-12), heavy=True)
 
 
@@ -72,7 +72,7 @@ def _geometrics(rng: random.Random) -> Drawn:
         loss = (2 * np.arange(p.size) - d * count).astype(LONG) * (LONG(e) / d)
         pair = Atoms(p, q, loss, rest=1e-18 * p.size)
         pair.parts = ((one, count),)
-    return Drawn(f"el.geometric(epsilon={e!r}{told}).repeat({count})", pair, e * count**0.5, heavy=True)
+    return Drawn(f"el.mechanisms.geometric(epsilon={e!r}{told}).repeat({count})", pair, e * count**0.5, heavy=True)
 
 
 @kind("discrete gaussians")
@@ -90,7 +90,7 @@ def _discrete_gaussians(rng: random.Random) -> Drawn:
     loss = (2 * at - count).astype(LONG) / (2 * s * s)
     pair = Atoms(p[keep], q[keep], loss[keep], unbounded=True, rest=1e-18 * p.size)
     pair.parts = ((discrete_gaussian_atoms(sigma, 1), count),)
-    code = f"el.discrete_gaussian(sigma={sigma!r}).repeat({count})"
+    code = f"el.mechanisms.discrete_gaussian(sigma={sigma!r}).repeat({count})"
     losses = count / (2 * sigma**2) + 2 * count**0.5 / sigma
     return Drawn(code, pair, losses, only=_MOSTLY, heavy=True)
 
@@ -104,16 +104,16 @@ def _two(rng: random.Random) -> Drawn:
         sampled = rng.random() < 0.4
         if way == "gaussian":
             sigma = number(rng, (0.5, 2.5), (0.3, 4.0))
-            pair, code = discrete_gaussian_atoms(sigma, 1), f"el.discrete_gaussian(sigma={sigma!r})"
+            pair, code = discrete_gaussian_atoms(sigma, 1), f"el.mechanisms.discrete_gaussian(sigma={sigma!r})"
         elif way == "skellam":
             v = number(rng, (0.5, 6.0), (0.3, 12.0))
-            pair, code = skellam_atoms(v, 1), f"el.skellam(variance={v!r})"
+            pair, code = skellam_atoms(v, 1), f"el.mechanisms.skellam(variance={v!r})"
         elif way == "geometric":
             e, d = number(rng, (0.1, 3.0), (1e-4, 20.0)), rng.choice([1, 3])
-            pair, code = geometric_atoms(d / mpf(e), d), f"el.geometric(epsilon={e!r}, sensitivity={d})"
+            pair, code = geometric_atoms(d / mpf(e), d), f"el.mechanisms.geometric(epsilon={e!r}, sensitivity={d})"
         else:
             e = number(rng, (0.1, 3.0), (1e-4, 20.0))
-            pair, code = response_atoms(e, 2), f"el.pure(epsilon={e!r})"
+            pair, code = response_atoms(e, 2), f"el.mechanisms.pure(epsilon={e!r})"
         if sampled:
             q = number(rng, (1e-3, 0.9), (1e-9, 1.0))
             q = min(q, 0.999)
@@ -147,7 +147,7 @@ def _samples(rng: random.Random) -> Drawn:
     one = Atoms(pair.p[keep], pair.q[keep], pair.loss[keep])
     one.top, one.bottom = float("inf"), LONG(np.log1p(-LONG(q)))
     losses = float(np.sqrt(3 * (one.q * one.loss**2).sum()))
-    code = f"el.subsample(el.discrete_gaussian(sigma={sigma!r}), rate={q!r}).repeat(3)"
+    code = f"el.subsample(el.mechanisms.discrete_gaussian(sigma={sigma!r}), rate={q!r}).repeat(3)"
     return Drawn(code, joint(joint(one, one), one), max(losses, 1e-12) * 3, only=_MOSTLY, heavy=True)
 
 

@@ -19,8 +19,6 @@ from .kinds import Drawn, epsilon_of, kind, rate_of, response_atoms
 from .lines import AnyScores, Laplace, Logistic, Normals, Sampled
 from .truth import MP, AtLeast, Truth, Worst
 
-__all__ = ["skellam_atoms"]
-
 mpf = MP.mpf
 _CURVE = frozenset(
     ["advantage", "success", "delta", "epsilon", "roc", "recall", "tradeoff", "attack_success", "precision"]
@@ -36,12 +34,12 @@ def _selection(rng: random.Random) -> Drawn:
     e = number(rng, (0.05, 10.0), (1e-12, 700.0))
     code, truth = rng.choice(
         [
-            (f"el.exponential(epsilon={e!r})", AnyScores(e)),
-            (f"el.noisy_max(epsilon={e!r})", Laplace(e)),
-            (f"el.noisy_max(epsilon={e!r}, noise='exponential')", Laplace(e)),
-            (f"el.noisy_max(epsilon={e!r}, noise='gumbel')", AnyScores(e)),
-            (f"el.permute_and_flip(epsilon={e!r})", Laplace(e)),
-            (f"el.top_k(epsilon={e!r}, k=1)", AnyScores(e)),
+            (f"el.mechanisms.exponential(epsilon={e!r})", AnyScores(e)),
+            (f"el.mechanisms.noisy_max(epsilon={e!r})", Laplace(e)),
+            (f"el.mechanisms.noisy_max(epsilon={e!r}, noise='exponential')", Laplace(e)),
+            (f"el.mechanisms.noisy_max(epsilon={e!r}, noise='gumbel')", AnyScores(e)),
+            (f"el.mechanisms.permute_and_flip(epsilon={e!r})", Laplace(e)),
+            (f"el.mechanisms.top_k(epsilon={e!r}, k=1)", AnyScores(e)),
         ]
     )
     return Drawn(code, truth, e)
@@ -63,7 +61,12 @@ def _selections(rng: random.Random) -> Drawn:
         np.array([q, 1 - q], dtype=object),
         np.array([t, t - mpf(e)], dtype=object),
     )
-    code = rng.choice([f"el.top_k(epsilon={e!r}, k={k}, by={by!r})", f"el.exponential(epsilon={e!r}).repeat({k})"])
+    code = rng.choice(
+        [
+            f"el.mechanisms.top_k(epsilon={e!r}, k={k}, by={by!r})",
+            f"el.mechanisms.exponential(epsilon={e!r}).repeat({k})",
+        ]
+    )
     return Drawn(code, AtLeast(multinomial(one, k)), e * math.sqrt(k), only=_CURVE, readings=5)
 
 
@@ -71,11 +74,11 @@ def _selections(rng: random.Random) -> Drawn:
 def _sparse(rng: random.Random) -> Drawn:
     e = epsilon_of(rng)
     if rng.random() < 0.5:
-        return Drawn(f"el.sparse_vector(epsilon={e!r})", response_atoms(e, 2), e)
+        return Drawn(f"el.mechanisms.sparse_vector(epsilon={e!r})", response_atoms(e, 2), e)
     c, e1 = rng.choice([1, 2, 7]), e * round(rng.uniform(0.1, 0.9), 2)
     one, other = 1 / e1, 2 * c / (e - e1)
     total = 1 / mpf(one) + 2 * c / mpf(other)
-    code = f"el.sparse_vector(threshold_scale={one!r}, query_scale={other!r}, above={c})"
+    code = f"el.mechanisms.sparse_vector(threshold_scale={one!r}, query_scale={other!r}, above={c})"
     return Drawn(code, response_atoms(total, 2), e)
 
 
@@ -111,7 +114,7 @@ def _skellam(rng: random.Random) -> Drawn:
     told = "" if s == 1 else f", sensitivity={s}, shift={d}"
     losses = d * d / (2 * v) + 2 * d / math.sqrt(v)
     curve = _CURVE | {"auc", "fbeta", "chernoff"} if v > 1 else _CURVE
-    return Drawn(f"el.skellam(variance={v!r}{told})", skellam_atoms(v, d), losses, only=frozenset(curve))
+    return Drawn(f"el.mechanisms.skellam(variance={v!r}{told})", skellam_atoms(v, d), losses, only=frozenset(curve))
 
 
 # -- local protocols --------------------------------------------------------------------------------------------------
@@ -151,24 +154,24 @@ def _local(rng: random.Random) -> Drawn:
     told = f", collision={collision!r}" if collision else ""
     c = mpf(collision)
     if way == "optimised":  # the own bit stays with 1/2, others are set with 1/(e^ε + 1)
-        return Drawn(f"el.unary(epsilon={e!r})", _of(_bits((mpf(1), mpf(1)), (mpf(1), g))), e)
+        return Drawn(f"el.mechanisms.unary(epsilon={e!r})", _of(_bits((mpf(1), mpf(1)), (mpf(1), g))), e)
     flipped = _bits((half, mpf(1)), (mpf(1), half))
     if way == "symmetric":
-        return Drawn(f"el.unary(epsilon={e!r}, kind='symmetric')", _of(flipped), e)
+        return Drawn(f"el.mechanisms.unary(epsilon={e!r}, kind='symmetric')", _of(flipped), e)
     if way == "sketch":
         pairs = [(q * (1 - c), p * (1 - c)) for q, p in flipped]
-        return Drawn(f"el.count_mean_sketch(epsilon={e!r}{told})", _of([*pairs, (c, c)]), e)
+        return Drawn(f"el.mechanisms.count_mean_sketch(epsilon={e!r}{told})", _of([*pairs, (c, c)]), e)
     # columns of a Hadamard matrix of order 4: rows 1 and 2 agree in half of them
     rows = [[1, -1, 1, -1], [1, 1, -1, -1]]
     if way == "hadamard":  # a column with a 1 in the own row, with e^ε/(e^ε + 1)
         at = [[(g if sign == 1 else mpf(1)) / (2 * (g + 1)) for sign in row] for row in rows]
-        return Drawn(f"el.hadamard_response(epsilon={e!r})", _of(list(zip(*at, strict=True))), e)
+        return Drawn(f"el.mechanisms.hadamard_response(epsilon={e!r})", _of(list(zip(*at, strict=True))), e)
     pairs = []
     for column in range(4):
         for seen in (1, -1):
             q, p = ((g if row[column] == seen else mpf(1)) / (g + 1) / 4 for row in rows)
             pairs.append((q * (1 - c), p * (1 - c)))
-    return Drawn(f"el.count_mean_sketch(epsilon={e!r}{told}, hadamard=True)", _of([*pairs, (c, c)]), e)
+    return Drawn(f"el.mechanisms.count_mean_sketch(epsilon={e!r}{told}, hadamard=True)", _of([*pairs, (c, c)]), e)
 
 
 @kind("rappor")
@@ -178,7 +181,7 @@ def _rappor(rng: random.Random) -> Drawn:
     if abs(p - q) < 0.01:
         q = 0.99
     h, reports = rng.choice([1, 1, 2]), rng.choice([1, 1, 2, 3, 7])
-    told = f"el.rappor(f={f!r}, p={p!r}, q={q!r}, h={h}, reports={reports})"
+    told = f"el.mechanisms.rappor(f={f!r}, p={p!r}, q={q!r}, h={h}, reports={reports})"
     a, b, half = mpf(p), mpf(q), mpf(f) / 2
 
     def ones(s: int, chance: Any) -> Any:
@@ -236,9 +239,9 @@ def _shuffled(rng: random.Random) -> Drawn:
     n, k = rng.choice([1, 2, 3, 5, 8]), rng.choice([2, 3, 3, 5, 20])
     worst = _shuffled_responses(e, k, n)
     if rng.random() < 0.4:
-        code, truth = f"el.shuffled({e!r}, n={n})", AtLeast(worst)
+        code, truth = f"el.mechanisms.shuffled({e!r}, n={n})", AtLeast(worst)
     else:
-        code = f"el.shuffled(el.randomized_response(epsilon={e!r}, k={k}), n={n})"
+        code = f"el.mechanisms.shuffled(el.mechanisms.randomized_response(epsilon={e!r}, k={k}), n={n})"
         truth = worst if k <= 3 else AtLeast(worst)  # type: ignore[assignment]
     return Drawn(code, truth, e / math.sqrt(n), only=_CURVE, readings=6)
 
@@ -275,15 +278,15 @@ def _matrix(rng: random.Random) -> Drawn:
             for level in range(n.bit_length())
             for block in range(n >> level)
         ]
-        C, code = np.array(blocks), f"el.tree({n}, {sigma!r}, {k}, {b})"
+        C, code = np.array(blocks), f"el.mechanisms.tree({n}, {sigma!r}, {k}, {b})"
     elif way == "list":
         column = [1.0] + [round(rng.uniform(-0.5, 1.0), 2) for _ in range(n - 1)]
         C = np.array([[column[i - j] if i >= j else 0.0 for j in range(n)] for i in range(n)])
-        code = f"el.matrix({column!r}, {sigma!r}, {k}, {b})"
+        code = f"el.mechanisms.matrix({column!r}, {sigma!r}, {k}, {b})"
     else:
         C = np.array([[round(rng.uniform(-0.3, 1.0), 2) if i >= j else 0.0 for j in range(n)] for i in range(n)])
         C += np.diag([2.0] * n)
-        code = f"el.matrix({C.tolist()!r}, {sigma!r}, {k}, {b})"
+        code = f"el.mechanisms.matrix({C.tolist()!r}, {sigma!r}, {k}, {b})"
     far, told = _moved(C, k, b)
     mu = far / mpf(sigma)
     truth: Truth = Normals([1], [0], [1], [mu])
@@ -302,34 +305,37 @@ def _claims(rng: random.Random) -> Drawn:
     losses = mu * mu / 2 + 2 * mu
     if way == "zcdp":
         rho = mu * mu / 2 * (1 + 1e-15)
-        return Drawn(f"el.from_zcdp({rho!r})", AtLeast(normal), losses, only=_CURVE)
+        return Drawn(f"el.mechanisms.from_zcdp({rho!r})", AtLeast(normal), losses, only=_CURVE)
     if way == "gdp":
-        return Drawn(f"el.from_gdp({mu!r})", normal, losses)
+        return Drawn(f"el.mechanisms.from_gdp({mu!r})", normal, losses)
     if way == "group":
         k = rng.randint(2, 5)
         told = mpf(mu) / k
         lesser = float(told) * (1 + 2e-16)
-        return Drawn(f"el.group(el.from_gdp({lesser!r}), {k})", AtLeast(normal), losses, only=_CURVE)
+        return Drawn(f"el.group(el.mechanisms.from_gdp({lesser!r}), {k})", AtLeast(normal), losses, only=_CURVE)
     orders = sorted({round(1 + log_uniform(rng, 0.05, 60.0), 3) for _ in range(rng.randint(1, 12))})
     if way == "rdp":
         values = [a * mu * mu / 2 * (1 + 1e-14) for a in orders]
-        return Drawn(f"el.from_rdp({orders!r}, {values!r})", AtLeast(normal), losses, only=_CURVE)
+        return Drawn(f"el.mechanisms.from_rdp({orders!r}, {values!r})", AtLeast(normal), losses, only=_CURVE)
     if way == "rdp of two":
         e = number(rng, (0.1, 5.0), (1e-2, 20.0))
         pair = response_atoms(e, 2)
         found = [pair.log_moment(a) for a in orders]
         values = [float(m.high) / (a - 1) * (1 + 1e-14) for a, m in zip(orders, found, strict=True) if m]
-        return Drawn(f"el.from_rdp({orders!r}, {values!r})", AtLeast(pair), e, only=_CURVE)
+        return Drawn(f"el.mechanisms.from_rdp({orders!r}, {values!r})", AtLeast(pair), e, only=_CURVE)
     if way == "dp":
         at = sorted({round(rng.uniform(0.0, 2 * losses), 4) for _ in range(rng.randint(1, 5))})
         seen = [normal.profile(x) for x in at]
         deltas = [min(float(d.high) * (1 + 1e-14), 1.0) for d in seen if d is not None]
-        return Drawn(f"el.from_dp({at!r}, {deltas!r})", AtLeast(normal), losses, only=_CURVE)
+        return Drawn(f"el.mechanisms.from_dp({at!r}, {deltas!r})", AtLeast(normal), losses, only=_CURVE)
     q = rate_of(rng)
     weights, shifts = ([1 - mpf(q), q], [0, mu]) if q < 1 else ([1], [mu])
     truth = Normals([1], [0], weights, shifts)
     return Drawn(
-        f"el.subsample(el.from_gdp({mu!r}), rate={q!r})", AtLeast(truth), losses * min(1.0, 3 * q), only=_CURVE
+        f"el.subsample(el.mechanisms.from_gdp({mu!r}), rate={q!r})",
+        AtLeast(truth),
+        losses * min(1.0, 3 * q),
+        only=_CURVE,
     )
 
 

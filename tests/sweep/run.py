@@ -16,8 +16,6 @@ from .draws import readings
 from .judge import Case, Outcome, judge
 from .kinds import KINDS, WEIGHTS
 
-__all__ = ["outcomes"]
-
 
 def outcomes(seed: str, number: int, names: list[str]) -> Iterator[Outcome]:
     """All readings of experiment ``number`` of a seed, of one of the kinds."""

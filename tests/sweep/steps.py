@@ -12,8 +12,6 @@ import numpy as np
 
 from .truth import MP
 
-__all__ = ["Mixed", "NormalShift", "Points", "Step", "laplace_points", "sampled_points"]
-
 _ROOT = math.sqrt(2 * math.pi)
 _FAR = 10.0  # standard deviations
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)

@@ -10,8 +10,6 @@ from .draws import log_uniform, number
 from .kinds import Drawn, kind, rate_of
 from .steps import Mixed, NormalShift, Step, laplace_points
 
-__all__ = ["spread", "training_step"]
-
 
 def training_step(sigma: float, rate: float, replaced: bool = False) -> Step:
     """N(0) against (1−q)·N(0) + q·N(1/σ); replaced, q·N(−1/σ) takes the place of the other."""
@@ -70,7 +68,7 @@ def _banded(rng: random.Random) -> Drawn:
     q = number(rng, (1e-4, 0.05), (1e-5, 1.0 / bands))
     steps = max(bands * 4, _steps_of(rng))
     truth = Contour([(training_step(sigma, min(bands * q, 1.0)), -(-steps // bands))])
-    return _asked(f"el.banded(sigma={sigma!r}, rate={q!r}, bands={bands}, steps={steps})", truth)
+    return _asked(f"el.mechanisms.banded(sigma={sigma!r}, rate={q!r}, bands={bands}, steps={steps})", truth)
 
 
 @kind("answers", 1.5)

@@ -15,8 +15,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-__all__ = ["MP", "AtLeast", "Between", "Reversed", "Truth", "Worst", "digits", "exact", "larger"]
-
 #: Sixty digits: an ε of 1e-12 loses 24 of them to cancellation, a δ of 1e-300 none.
 MP = mpmath.mp.clone()
 MP.dps = 60

@@ -15,8 +15,6 @@ import numpy as np
 from .curves import Curve
 from .truth import Between, Truth, exact
 
-__all__ = ["Two"]
-
 
 class Two(Truth):
     """``flipped`` is the other order of both."""

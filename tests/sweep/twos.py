@@ -78,6 +78,6 @@ def _selections(rng: random.Random) -> Drawn:
     """Above two unlike two-point answers there is the product of the worst cases: at or below it, above both alone."""
     a, b = (number(rng, (0.1, 3.0), (1e-3, 20.0)) for _ in range(2))
     one, other = LogisticCurve(a), LaplaceCurve(b)
-    code = f"el.compose(el.exponential(epsilon={a!r}), el.permute_and_flip(epsilon={b!r}))"
+    code = f"el.compose(el.mechanisms.exponential(epsilon={a!r}), el.mechanisms.permute_and_flip(epsilon={b!r}))"
     pair = Two(other, one)
     return Drawn(code, pair, a + b, only=_ONLY - {"epsilon", "posterior"}, heavy=True, readings=4, width=1.0)

@@ -106,7 +106,7 @@ def test_compare_equals_the_library(client: Any, text_of: Any) -> None:
     page = client.get("/compare", params={"a": "laplace:epsilon=1", "b": "gaussian:psi=1", "c": "pure:epsilon=2"})
     words = text_of(page.text)
     assert page.status_code == 200
-    for experiment in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=2.0)):
+    for experiment in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.mechanisms.pure(epsilon=2.0)):
         about = explain(experiment, epsilon_for_delta=1.0)
         assert all(row.text in words for row in about.rows if row.shown)
 

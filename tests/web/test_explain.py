@@ -15,25 +15,25 @@ from epsilens.show.explanation import explain
 MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "laplace": ({"epsilon": "1"}, lambda: el.laplace(epsilon=1.0)),
     "gaussian": ({"sigma": "2"}, lambda: el.gaussian(sigma=2.0)),
-    "geometric": ({"epsilon": "0.5"}, lambda: el.geometric(epsilon=0.5)),
-    "discrete_gaussian": ({"sigma": "3"}, lambda: el.discrete_gaussian(sigma=3.0)),
-    "skellam": ({"variance": "9"}, lambda: el.skellam(variance=9.0)),
-    "randomized_response": ({"epsilon": "1", "k": "4"}, lambda: el.randomized_response(epsilon=1.0, k=4)),
-    "unary": ({"epsilon": "1", "kind": "symmetric"}, lambda: el.unary(epsilon=1.0, kind="symmetric")),
-    "hadamard_response": ({"epsilon": "1"}, lambda: el.hadamard_response(epsilon=1.0)),
+    "geometric": ({"epsilon": "0.5"}, lambda: el.mechanisms.geometric(epsilon=0.5)),
+    "discrete_gaussian": ({"sigma": "3"}, lambda: el.mechanisms.discrete_gaussian(sigma=3.0)),
+    "skellam": ({"variance": "9"}, lambda: el.mechanisms.skellam(variance=9.0)),
+    "randomized_response": ({"epsilon": "1", "k": "4"}, lambda: el.mechanisms.randomized_response(epsilon=1.0, k=4)),
+    "unary": ({"epsilon": "1", "kind": "symmetric"}, lambda: el.mechanisms.unary(epsilon=1.0, kind="symmetric")),
+    "hadamard_response": ({"epsilon": "1"}, lambda: el.mechanisms.hadamard_response(epsilon=1.0)),
     "count_mean_sketch": (
         {"epsilon": "2", "collision": "0.1"},
-        lambda: el.count_mean_sketch(epsilon=2.0, collision=0.1),
+        lambda: el.mechanisms.count_mean_sketch(epsilon=2.0, collision=0.1),
     ),
-    "rappor": ({"f": "0.5", "reports": "3"}, lambda: el.rappor(f=0.5, reports=3)),
-    "shuffled": ({"epsilon": "1", "n": "100", "answers": "3"}, lambda: el.shuffled(1.0, n=100, answers=3)),
+    "rappor": ({"f": "0.5", "reports": "3"}, lambda: el.mechanisms.rappor(f=0.5, reports=3)),
+    "shuffled": ({"epsilon": "1", "n": "100", "answers": "3"}, lambda: el.mechanisms.shuffled(1.0, n=100, answers=3)),
     "exponential": (
         {"epsilon": "1", "scores0": "1,2,3", "scores1": "1,2,4"},
-        lambda: el.exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]),
+        lambda: el.mechanisms.exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]),
     ),
-    "staircase": ({"epsilon": "1"}, lambda: el.staircase(epsilon=1.0)),
-    "pure": ({"epsilon": "1"}, lambda: el.pure(epsilon=1.0)),
-    "approximate": ({"epsilon": "1", "delta": "0.01"}, lambda: el.approximate(epsilon=1.0, delta=0.01)),
+    "staircase": ({"epsilon": "1"}, lambda: el.mechanisms.staircase(epsilon=1.0)),
+    "pure": ({"epsilon": "1"}, lambda: el.mechanisms.pure(epsilon=1.0)),
+    "approximate": ({"epsilon": "1", "delta": "0.01"}, lambda: el.mechanisms.approximate(epsilon=1.0, delta=0.01)),
     "dpsgd": (
         {"sigma": "1", "rate": "0.01", "steps": "1000"},
         lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000),
@@ -41,22 +41,22 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "mixture": (
         # What the view starts with, so that its curves, which take seconds, are drawn once.
         {"sigma": "1", "shifts": "0,1,2", "weights": "0.81,0.18,0.01"},
-        lambda: el.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=1.0),
+        lambda: el.mechanisms.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=1.0),
     ),
     "banded": (
         {"sigma": "2", "rate": "0.01", "bands": "10", "steps": "2000"},
-        lambda: el.banded(sigma=2.0, rate=0.01, bands=10, steps=2000),
+        lambda: el.mechanisms.banded(sigma=2.0, rate=0.01, bands=10, steps=2000),
     ),
     "tree": (
         {"leaves": "16", "sigma": "2", "participations": "2", "separation": "8"},
-        lambda: el.tree(16, 2.0, 2, 8),
+        lambda: el.mechanisms.tree(16, 2.0, 2, 8),
     ),
-    "noisy_max": ({"epsilon": "1", "noise": "gumbel"}, lambda: el.noisy_max(epsilon=1.0, noise="gumbel")),
-    "permute_and_flip": ({"epsilon": "1"}, lambda: el.permute_and_flip(epsilon=1.0)),
-    "top_k": ({"epsilon": "0.5", "k": "5"}, lambda: el.top_k(epsilon=0.5, k=5)),
+    "noisy_max": ({"epsilon": "1", "noise": "gumbel"}, lambda: el.mechanisms.noisy_max(epsilon=1.0, noise="gumbel")),
+    "permute_and_flip": ({"epsilon": "1"}, lambda: el.mechanisms.permute_and_flip(epsilon=1.0)),
+    "top_k": ({"epsilon": "0.5", "k": "5"}, lambda: el.mechanisms.top_k(epsilon=0.5, k=5)),
     "sparse_vector": (
         {"threshold_scale": "2", "query_scale": "4", "above": "2"},
-        lambda: el.sparse_vector(threshold_scale=2.0, query_scale=4.0, above=2),
+        lambda: el.mechanisms.sparse_vector(threshold_scale=2.0, query_scale=4.0, above=2),
     ),
 }
 

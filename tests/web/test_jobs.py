@@ -13,8 +13,8 @@ from tests.web.serving import awaited, until
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.errors import InputError
+from epsilens.web.examples import EXAMPLES
 from epsilens.web.jobs import Job, Jobs, State
-from epsilens.web.planform import EXAMPLES
 from epsilens.web.refused import Refused
 from epsilens.web.security import Limits
 from epsilens.web.tasks import TASKS, Work

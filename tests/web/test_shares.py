@@ -21,7 +21,7 @@ from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
 from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import shares as sharing
-from epsilens.web.planform import EXAMPLES
+from epsilens.web.examples import EXAMPLES
 from epsilens.web.security import Limits
 from epsilens.web.tasks import Work
 from epsilens.web.worker import answer

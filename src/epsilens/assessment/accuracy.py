@@ -17,7 +17,7 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from ..build.tampering.hiding import hidden_bias
+from ..attacks.tampering_detection.hiding import hidden_bias
 from ..checks import Array
 from ..data.queries import Noise as Kind
 from ..data.queries import QueryKind
@@ -29,11 +29,6 @@ from ..plan.noise import contributions
 from ..plan.plan import ERROR, Release
 from .errors import additive
 from .law import LEVEL, Columns, Law, law_of, together
-
-__all__ = [
-    "FALSE_ALARMS", "LEVEL", "MOST_EPSILON", "SEED", "Cause", "Errors", "GroupError", "QueryAccuracy", "accuracy_of",
-    "error_epsilon", "limited", "simulate",
-]  # fmt: skip
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
 MOST_EPSILON = 700.0

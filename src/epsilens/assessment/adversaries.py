@@ -15,14 +15,14 @@ from enum import StrEnum
 from functools import cached_property
 
 from .. import worlds
-from ..build.differencing import differencing
-from ..build.mechanisms import gaussian
+from ..attacks.differencing_queries import differencing
 from ..catalogue.readings import find
 from ..data.queries import Noise
 from ..data.scan.combinations import Isolating
 from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
 from ..experiment import Experiment, together
+from ..mechanisms.noise import gaussian
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
 from ..plan.noise import contribution, psi_of, scale_of
 from ..plan.plan import Release
@@ -30,8 +30,6 @@ from ..plan.relatives import Relation, moved_together, worst_relation
 from ..plan.words import Knows
 from .faced import Faced, faced
 from .worst import Facing
-
-__all__ = ["ADVERSARIES", "Adversary", "Asks", "Harm", "Setting", "met"]
 
 
 class Asks(StrEnum):

@@ -47,8 +47,6 @@ from .split import SplitComparison, compare_splits
 from .typical import Typical, together_of, typical_of
 from .verdict import Allowed, Verdict, allowed_by, enough_by, judge, needed_by
 
-__all__ = ["Assessment", "Curve", "Risk", "assess"]
-
 SCHEMA = 2
 
 

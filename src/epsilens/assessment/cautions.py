@@ -16,8 +16,6 @@ from ..data.understanding.owners import owner_like
 from ..plan.answers import Answer
 from ..plan.plan import Release
 
-__all__ = ["Caution", "Warned", "before", "owned", "spellings"]
-
 
 class Caution(StrEnum):
     """What there is to be careful about."""

@@ -28,12 +28,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ndtr, ndtri, owens_t
 
-from ..build.mechanisms import quantile, tail
 from ..checks import Array
 from ..data.queries import Noise
+from ..mechanisms.noise import quantile, tail
 from ..numerics.roots import root
-
-__all__ = ["above_ratio", "additive", "additive_miss", "ratio", "ratio_miss", "thresholded"]
 
 _TINY = 1e-300  # instead of 0, where something is divided by it
 _FAR = 2000.0  # noise scales: e^{-2000} is 0

@@ -17,17 +17,15 @@ from functools import cached_property
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..build.mechanisms import gaussian, laplace
 from ..data.queries import Noise
 from ..experiment import Experiment, together
 from ..laws.finite.law import Finite
 from ..laws.line.several import has_closed_form, several_delta
+from ..mechanisms.noise import gaussian, laplace
 from ..plan.contribution import Noisy
 from ..plan.movement import Movement
 from ..plan.noise import scale_of, unlisted
 from ..plan.plan import Release
-
-__all__ = ["Faced", "faced"]
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..build.mechanisms import tail
 from ..checks import Array
 from ..data.queries import Noise, QueryKind
+from ..mechanisms.noise import tail
 from ..plan.answers import Answer
 from ..plan.contribution import Noisy, noisy_of
 from ..plan.noise import scale_of, threshold_of
 from ..plan.plan import Release
 from .errors import additive, additive_miss, ratio, ratio_miss, thresholded
-
-__all__ = ["LEVEL", "Columns", "Law", "law_of", "together"]
 
 #: How many releases the error is to hold in.
 LEVEL = 0.95

@@ -11,10 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ..build.mechanisms import gaussian, laplace
 from ..data.queries import Noise
 from ..experiment import Experiment, together
 from ..ledger.charge import Charge, charge_of, larger
+from ..mechanisms.noise import gaussian, laplace
 from ..numerics.counted import count, grouped, scale_for
 from ..numerics.written import rounded_up
 from ..plan.movement import Question, movements
@@ -23,8 +23,6 @@ from ..plan.plan import Release
 from ..worlds import Neighbours, between
 from .faced import faced
 from .worst import Facing
-
-__all__ = ["Promise", "guarantee_of", "promise_of"]
 
 #: So many ways of moving a plan's numbers are each composed; more are bounded by the one with all of ε in one number.
 _MOST = 12

@@ -19,8 +19,6 @@ from ..plan.spread import Candidate, Parameter
 from .accuracy import QueryAccuracy
 from .law import Columns, law_of
 
-__all__ = ["Proposal", "lost_by", "proposals"]
-
 #: A proposal takes at least this share of the error away.
 _WORTH = 0.1
 

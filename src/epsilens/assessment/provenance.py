@@ -27,9 +27,6 @@ from ..worlds import Neighbours
 from .accuracy import SEED
 from .adversaries import Setting
 
-__all__ = ["Precedent", "assumptions", "precedents", "record"]
-
-
 _MOST_HASHED = 1 << 30
 
 

@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..calibration.choice import argument
 from ..catalogue.readings import find
-from ..choice.choice import argument
 from ..errors import NoSolutionError
 from ..numerics.frozen import Frozen, Valued
 from ..plan.file import about
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
 from .worst import Facing, largest_epsilon
-
-__all__ = ["Curve", "Risk", "RiskLimit", "blind_limits", "curve_of", "limits_of", "read_again", "risks_of"]
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn

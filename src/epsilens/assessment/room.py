@@ -9,8 +9,6 @@ from ..ledger.account import Account
 from ..plan.plan import Release
 from .promise import promise_of
 
-__all__ = ["Room", "fits", "room_of"]
-
 _MOST = 700.0
 _LEAST = 1e-6  # an ε below this is no release
 _FINE = 1e-3  # how close to the largest a search comes, from below

@@ -23,8 +23,6 @@ from .split import LEAST_SHARE, Division, SplitComparison, division
 if TYPE_CHECKING:
     from .assessment import Assessment
 
-__all__ = ["Basis", "Resplit", "basis_of", "in_proportion", "resplit"]
-
 
 @dataclass(frozen=True)
 class Basis:

@@ -29,16 +29,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-from ..build.mechanisms import calibrated_psi
 from ..data.queries import Noise
+from ..mechanisms.noise import calibrated_psi
 from ..numerics.roots import last_safe
 from ..plan.answers import Answer
 from ..plan.contribution import noisy_of
 from ..plan.plan import Release
 from .accuracy import Cause
 from .law import LEVEL, Columns, Law, law_of
-
-__all__ = ["LEAST_SHARE", "Division", "SplitComparison", "compare_splits", "division", "least_error"]
 
 #: No query gets less than this share of ε.
 LEAST_SHARE = 1e-6

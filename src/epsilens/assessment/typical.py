@@ -34,8 +34,6 @@ from ..plan.plan import Release
 from .faced import Faced, faced
 from .worst import Facing
 
-__all__ = ["Typical", "guess_right", "together_of", "typical_of"]
-
 _CELLS = 4096  # of the grid that losses are added on
 _TOGETHER = (2, 5, 10)
 

@@ -29,8 +29,6 @@ from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Asks
 from .risks import Risk, RiskLimit
 
-__all__ = ["LEDGER", "Allowed", "Standing", "Verdict", "allowed_by", "enough_by", "judge", "needed_by"]
-
 #: What is broken where the ledger leaves less than is planned.
 LEDGER = "ledger"
 _MORE = 8  # digits, where the usual ones leave what the limits allow

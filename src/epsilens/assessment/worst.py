@@ -22,15 +22,13 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from ..calibration.choice import choose
+from ..calibration.search import none_below, unmet
 from ..catalogue.readings import find
 from ..checks import Array
-from ..choice.choice import choose
-from ..choice.search import none_below, unmet
 from ..experiment import Experiment
 from ..numerics.roots import last_safe
 from .faced import Faced
-
-__all__ = ["Facing", "largest_epsilon"]
 
 #: Readings at a fixed rate of false alarms or of hits, and the area under all of them.
 _AT_A_RATE = ("roc", "recall", "attack_success", "precision", "auc")

@@ -23,14 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..build.mechanisms import calibrated_psi, together
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
+from ..mechanisms.noise import calibrated_psi, together
 from ..numerics.frozen import Valued
 from ..numerics.roots import last_safe
 from ..shown import Sentenced
-
-__all__ = ["Crowd", "Identification", "epsilon_among", "identify", "posterior_among"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

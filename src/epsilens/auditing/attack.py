@@ -17,8 +17,6 @@ from .game import Bits
 from .outcomes import Outcomes
 from .statistics import Statistic
 
-__all__ = ["CELLS", "Attack", "attack_on", "perfect_attack"]
-
 #: Cells of a score at most, the last one for runs of which it says nothing; and events made of them.
 CELLS, _EVENTS = 24, 80
 _TAILS = 7  # sizes of a tail, as powers grow

@@ -33,8 +33,6 @@ from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 from .said import claim_said
 
-__all__ = ["Game", "Progress", "Unbegun", "audit", "audit_source"]
-
 _FIRST = 10  # runs that are only learnt from
 _GROWTH, _EARLY, _MANY = 1.5, 1.25, 500  # events are learnt anew when the runs have grown so much, or less at first
 _PILOT = 0.3

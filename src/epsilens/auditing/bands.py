@@ -22,8 +22,6 @@ from scipy.special import betaincinv, gammaln
 
 from ..checks import Array
 
-__all__ = ["holds", "local_level", "rate_bands", "worst_delta"]
-
 _RANKS = 160  # at which the smallest scores are bounded; in between the next one's bound serves
 _NEAR = 0.99  # of the level that is used up
 _SPREAD = 9.0  # standard deviations of a count that are kept

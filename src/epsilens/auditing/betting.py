@@ -34,8 +34,6 @@ from ..checks import Array
 from .attack import Attack
 from .claims import Claim, line
 
-__all__ = ["History", "broken", "first_kept", "log_capital", "log_precision_capital", "refuted", "told", "worth"]
-
 #: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of
 #: portfolios; luck is standard errors that are taken off, and who takes enough off may begin early.
 _KELLY = ((0.0, 0.5, 0.03, 20), (0.0, 1.5, 0.04, 1), (1.5, 1.5, 0.04, 1), (3.0, 2.0, 0.04, 1))

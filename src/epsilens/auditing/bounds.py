@@ -15,8 +15,6 @@ from scipy.special import bdtrc, betaincinv, expit, logit
 
 from .claims import Claim
 
-__all__ = ["Counts", "clopper_pearson", "largest_epsilon", "p_value"]
-
 _PAID = 0.1  # of the level, for how often the attacker speaks
 
 

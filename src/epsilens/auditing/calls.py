@@ -24,8 +24,6 @@ from typing import Any
 from .. import checks
 from ..errors import InputError
 
-__all__ = ["Late", "Raised", "Unreadable", "called", "limit_of", "limited", "quiet"]
-
 _AGAIN = 0.5  # seconds
 _HEARD = 2  # rings that a call which means to end needs at most
 _AT_ONCE = 1e-5  # seconds

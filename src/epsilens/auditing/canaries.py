@@ -27,8 +27,6 @@ from .readings import claimed_readings, excess, within
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .said import claim_said
 
-__all__ = ["Canaries", "audit_guesses"]
-
 _MOST = 10**7
 
 

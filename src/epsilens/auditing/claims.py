@@ -22,14 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp
 from ..checks import Array
 from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
+from ..mechanisms.claims import from_dp, from_gdp, from_rdp, from_zcdp
 from ..numerics.frozen import Valued
-
-__all__ = ["Claim", "claim_of", "gdp_lines", "level_of", "line", "lines_of"]
 
 _LINES = 41
 _HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none

@@ -32,17 +32,6 @@ from ..errors import InputError
 from .calls import Late, Raised, limit_of
 from .game import Bits
 
-__all__ = [
-    "MOST_BYTES",
-    "CommandSource",
-    "end_group",
-    "placed",
-    "processors",
-    "read_outcome",
-    "side_by_side",
-    "words_of",
-]
-
 MOST_BYTES = 10_000_000  # of an outcome; a larger one is told by a sum over it
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PATIENCE = 3  # runs without an answer in time, after which the rest are not made

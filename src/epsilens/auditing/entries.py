@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["beyond", "beyond_all", "inside", "number_of", "plain", "portable", "words_of"]
-
 _MOST_WORDS = 200
 _DEEPEST = 6
 _PORTABLE = (bool, float, str, bytes, complex, Decimal, Fraction, datetime.timedelta)

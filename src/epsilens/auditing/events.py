@@ -25,8 +25,6 @@ from .game import Bits
 from .outcomes import Outcomes
 from .statistics import Statistic, fixed, learnt
 
-__all__ = ["ALWAYS", "PRECISE", "Event", "Plan", "learn", "learn_to_bet"]
-
 _Z = 3.5  # as many cuts are tried, luck reaches further than the usual 2.5
 _LOPSIDED = 1.5
 _SIZES = 18  # of a tail, tried on each side

@@ -19,8 +19,6 @@ from ..plan.cells import Cells, Draw, draws_of, unit_of
 from ..plan.plan import Release
 from .claims import Claim
 
-__all__ = ["above", "at_least", "reached"]
-
 
 def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> Facing:
     """The two laws of what is published of tables with these cells: a lower bound on every reading.

@@ -9,8 +9,6 @@ from .game import Bits
 from .outcomes import Outcomes, Reader
 from .result import Finding, Found
 
-__all__ = ["findings_of"]
-
 
 def findings_of(outcomes: Outcomes, bits: Bits, reader: Reader) -> tuple[Found, ...]:
     """Facts about the outcomes, each with how often it was seen in the first and the second world."""

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from ..errors import InputError, kind_of
 from .calls import Late, Raised, called, limited, quiet
 
-__all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Source", "differing"]
-
 Bits: TypeAlias = NDArray[np.bool_]
 
 

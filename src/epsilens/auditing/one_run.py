@@ -26,18 +26,6 @@ from ..errors import InputError
 from .betting import first_kept
 from .claims import Claim, gdp_lines, line
 
-__all__ = [
-    "MOST_EXACT",
-    "epsilon_bound",
-    "exact_p",
-    "guesses_to_make",
-    "mu_bound",
-    "recursion_p",
-    "refutes",
-    "steinke_bound",
-    "steinke_p",
-]
-
 MOST_EXACT = 1_500  # guesses for which the linear programme is solved
 _USUAL = 0.4  # of the canaries
 

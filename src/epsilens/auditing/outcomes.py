@@ -21,8 +21,6 @@ from ..checks import Array
 from .calls import Late, Raised, Unreadable
 from .entries import beyond, beyond_all, inside, number_of, plain, words_of
 
-__all__ = ["Codes", "Kind", "Outcomes", "Reader", "joined", "most_entries"]
-
 Codes: TypeAlias = NDArray[np.int64]
 _MOST_ENTRIES = 20_000  # of an answer that are looked at
 _MOST_CELLS = 200_000_000  # of all runs

@@ -29,8 +29,6 @@ from .several import Audits, Named, shared_confidence
 from .tables import KINDS, pairs_from, written
 from .workers import WorkerSource
 
-__all__ = ["GIVEN", "audit_outside"]
-
 #: The pair of two inputs that were given.
 GIVEN = "given"
 

@@ -37,8 +37,6 @@ from ..plan.words import Size
 from ..publish.synthetic import made_up
 from ..worlds import Neighbours
 
-__all__ = ["Kind", "Pair", "Row", "Rows", "pairs_of", "unread"]
-
 _OTHERS = 40  # rows of other people
 _MADE = 400  # rows from which those are taken that the plan covers
 _FAR = 100.0  # times the bounds

@@ -29,8 +29,6 @@ from .calls import Raised, quiet
 from .game import Bits
 from .pairs import Rows, unread
 
-__all__ = ["GroupsSource", "ReleaseSource", "cells_of"]
-
 WHOLE = 200
 
 

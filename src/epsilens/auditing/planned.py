@@ -20,11 +20,11 @@ import numpy as np
 from .. import checks
 from ..assessment.adversaries import Setting
 from ..assessment.promise import Promise, promise_of
-from ..build.claims import from_dp
-from ..build.composition import compose
 from ..checks import Array
 from ..errors import InputError, Refused
 from ..experiment import Experiment
+from ..mechanisms.claims import from_dp
+from ..mechanisms.composition import compose
 from ..plan.file import read_release
 from ..plan.movement import Question
 from ..plan.plan import Release
@@ -39,8 +39,6 @@ from .pipeline import WHOLE, GroupsSource, ReleaseSource
 from .result import Stopped
 from .said import claim_said
 from .several import Audits, Named, shared_confidence
-
-__all__ = ["GROUPS", "audit_plan", "promised", "promised_of_secret"]
 
 #: The pair in which every listed group has a person and a coin of its own.
 GROUPS = "a person for each group"

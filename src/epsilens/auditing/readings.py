@@ -28,8 +28,6 @@ from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .statistics import Codebook, Looks, Statistic
 
-__all__ = ["Evidence", "claimed_readings", "counted_p", "excess", "fixed_result", "sequential_result", "within"]
-
 _BAND = 11  # values of ε at which δ is bounded
 _MOST_WORDS = 6
 _LUCK = 1.5  # standard errors

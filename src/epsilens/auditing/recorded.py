@@ -22,8 +22,6 @@ from .calls import Late, Raised, Unreadable
 from .entries import inside, number_of, portable, words_of
 from .game import Bits, Source
 
-__all__ = ["Record", "Recorded"]
-
 
 def _told(outcome: Any) -> dict[str, Any]:
     match outcome:

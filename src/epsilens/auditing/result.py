@@ -13,8 +13,6 @@ from ..numerics.written import written
 from ..shown import Sentenced
 from .claims import Claim
 
-__all__ = ["Audit", "Finding", "Found", "Seen", "Stopped", "Verdict"]
-
 
 class Verdict(StrEnum):
     """What the runs say of the claim."""

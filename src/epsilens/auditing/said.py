@@ -6,12 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from ..build import builder
+from ..catalogue.mechanisms import builder
 from ..catalogue.said import arguments_given, find_entry
 from ..errors import InputError
 from .claims import Claim, claim_of
-
-__all__ = ["claim_said"]
 
 
 def claim_said(claim: Any) -> Claim:

@@ -15,8 +15,6 @@ from ..shown import Sentenced
 from .claims import Claim, level_of
 from .result import Audit, Stopped, Verdict
 
-__all__ = ["Audits", "Named", "shared_confidence"]
-
 _ORDER = (Verdict.VIOLATION, Verdict.CONSISTENT, Verdict.INCONCLUSIVE)
 
 

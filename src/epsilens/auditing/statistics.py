@@ -19,8 +19,6 @@ from ..checks import Array
 from .game import Bits
 from .outcomes import Outcomes
 
-__all__ = ["Codebook", "Looks", "Statistic", "fixed", "grain", "learnt"]
-
 _CELLS = 8  # looked at one by one: those that differ most between the worlds
 _PAIRED = 5  # looked at in pairs
 _ATOMS = 2_000

@@ -18,8 +18,6 @@ from ..data.tables.open import open_table
 from ..errors import InputError
 from .pairs import Kind, Pair
 
-__all__ = ["KINDS", "pairs_from", "written"]
-
 #: The pairs that a table alone gives.
 KINDS = (Kind.EXPOSED, Kind.BEYOND, Kind.MANY, Kind.MISSING, Kind.ORDER, Kind.OWN)
 _MOST_ROWS = 1_000_000

@@ -23,13 +23,11 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..build.training import dpsgd
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
+from ..mechanisms.training import dpsgd
 from .game import Bits
-
-__all__ = ["Trainings"]
 
 _LONG = 8.0  # of the canary: |w·x| stays below 1, so its gradient stays beyond the clip
 _LEARNING = 0.5

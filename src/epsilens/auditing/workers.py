@@ -28,8 +28,6 @@ from .commands import MOST_BYTES, end_group, placed, processors, side_by_side
 from .entries import portable
 from .game import Bits
 
-__all__ = ["WorkerSource", "function_of"]
-
 _START = 120.0  # seconds in which a module must be imported
 _EARLY = Raised("an early end")
 

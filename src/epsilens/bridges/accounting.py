@@ -15,13 +15,11 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, kind_of, need
 from ..experiment import Experiment, factor_of, independent
+from ..laws.composition.step import Noise, NoiseKind
 from ..laws.finite.envelope import Envelope, envelope
-from ..laws.loss.step import Noise, NoiseKind
 from ..laws.product import steps_of
 from ..readings.law import Law
 from ..worlds import Neighbours, between
-
-__all__ = ["from_pld", "to_pld"]
 
 _MOST_POINTS = 40_000
 _MOST_POINTS, _MOST_COMPOSED = 1_000_000, 5_000_000  # of one grid, and of a composition: some seconds

@@ -13,23 +13,21 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..build.batches import Row, truncated
-from ..build.claims import from_dp, from_zcdp
-from ..build.composition import compose
-from ..build.discrete import approximate, discrete_gaussian, geometric, pure, randomized_response
-from ..build.matrix import tree
-from ..build.mechanisms import gaussian, laplace
-from ..build.mixtures import mixture
-from ..build.sampling import subsample
-from ..build.selection import exponential, permute_and_flip, repeat_and_select
-from ..build.training import dpsgd
 from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
-from ..laws.loss.law import WIDTH
+from ..laws.composition.sided import WIDTH
 from ..laws.product import width_of
+from ..mechanisms.batches import Row, truncated
+from ..mechanisms.claims import from_dp, from_zcdp
+from ..mechanisms.composition import compose
+from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, pure, randomized_response
+from ..mechanisms.matrix_factorization import tree
+from ..mechanisms.mixtures import mixture
+from ..mechanisms.noise import gaussian, laplace
+from ..mechanisms.sampling import subsample
+from ..mechanisms.selection import exponential, permute_and_flip, repeat_and_select
+from ..mechanisms.training import dpsgd
 from ..worlds import between, neighbours_of
-
-__all__ = ["from_event"]
 
 _LOSSES, _MOST_LOSS, _FAINT = 2000, 700.0, 1e-30  # at which a release is read that fixed batches draw
 

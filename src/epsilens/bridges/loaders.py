@@ -13,12 +13,10 @@ from enum import StrEnum
 from typing import Any
 
 from .. import checks
-from ..build.training import dpsgd
 from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
 from ..laws.extreme import Ends
-
-__all__ = ["Loop", "Way", "loaded", "loop_of", "over"]
+from ..mechanisms.training import dpsgd
 
 _WHY = "reading a data loader"
 

@@ -14,19 +14,17 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..build.claims import ROUNDING, from_dp, from_rdp, from_zcdp
-from ..build.discrete import approximate, discrete_gaussian, geometric, randomized_response
-from ..build.mechanisms import gaussian, laplace
-from ..build.selection import exponential, noisy_max
+from ..calibration.choice import Choice
 from ..checks import Array
-from ..choice.choice import Choice
 from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.finite.law import Finite
 from ..laws.finite.rdp import MayFail
-
-__all__ = ["from_measurement", "to_measurement"]
+from ..mechanisms.claims import ROUNDING, from_dp, from_rdp, from_zcdp
+from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, randomized_response
+from ..mechanisms.noise import gaussian, laplace
+from ..mechanisms.selection import exponential, noisy_max
 
 _FINE = 1e-6  # of a shift: noise on a grid so fine is continuous to the digits shown
 

@@ -22,15 +22,13 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from .. import checks
-from ..build.discrete import approximate, pure
-from ..build.training import dpsgd
 from ..catalogue.readings import find
 from ..errors import InputError, need
 from ..experiment import Experiment
+from ..mechanisms.discrete import approximate, pure
+from ..mechanisms.training import dpsgd
 from ..shown import Shown, presenter
 from .loaders import Loop, Way, loop_of, over
-
-__all__ = ["NAME", "opacus_accountant", "trained"]
 
 NAME = "epsilens"
 _LEAST_NOISE, _MOST_NOISE, _LEAST_RATE = 1e-2, 1e12, 1e-12

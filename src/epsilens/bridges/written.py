@@ -13,11 +13,9 @@ import numpy as np
 
 from ..errors import InputError, need
 from ..experiment import Experiment, factor_of, independent
-from ..laws.loss.step import NoiseKind
+from ..laws.composition.step import NoiseKind
 from ..laws.product import steps_of
 from ..numerics.binomial import log_binomial
-
-__all__ = ["to_event"]
 
 
 def to_event(experiment: Experiment) -> Any:

@@ -16,8 +16,6 @@ from .parameter import Kind, Panel, Parameter, flag
 from .parameters import CONDITIONS, PARAMETERS
 from .said import EXPLAINED, reading_options
 
-__all__ = ["COMMANDS", "Exit", "Option", "options_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Option:

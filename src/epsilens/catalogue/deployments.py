@@ -13,8 +13,6 @@ from importlib.resources import files
 
 from ..errors import InputError
 
-__all__ = ["SOURCE", "Deployment", "deployment", "deployments"]
-
 SOURCE = "drafts of the public deployments registry (opendp/deployments-registry-data, MIT, 2025), as reported"
 
 #: What people say beside the registry's words: U.S. as one word, and the census these are products of.

@@ -6,18 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from functools import wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = [
-    "CLAIMED", "CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register",
-    "unregister",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from ..experiment import Experiment
 
 
 class Family(StrEnum):
@@ -132,13 +132,13 @@ MECHANISMS: dict[str, Mechanism] = {
     m.key: m
     for m in (
         Mechanism(
-            "laplace", "Laplace noise", "epsilens.build.mechanisms:laplace",
+            "laplace", "Laplace noise", "epsilens.mechanisms.noise:laplace",
             ("epsilon", "scale", *_MOVES, "stretch", "norm"),
             note="Calibrated to the L1 sensitivity. `stretch` is the ratio of the noise scales under H1 and H0.",
             ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "gaussian", "Gaussian noise", "epsilens.build.mechanisms:gaussian",
+            "gaussian", "Gaussian noise", "epsilens.mechanisms.noise:gaussian",
             ("epsilon", "delta", "sigma", "psi", "calibration", *_MOVES, "norm"),
             note="L2 sensitivity. `calibration` is `analytic` (the smallest sufficient σ) or `classical`, which is "
             "proven only below ε = 1 and refused beyond.",
@@ -146,34 +146,35 @@ MECHANISMS: dict[str, Mechanism] = {
             chosen="sigma", instead={"delta": "epsilon"},
         ),
         Mechanism(
-            "geometric", "Geometric noise", "epsilens.build.discrete:geometric", ("epsilon", "scale", *_MOVES),
+            "geometric", "Geometric noise", "epsilens.mechanisms.discrete:geometric", ("epsilon", "scale", *_MOVES),
             note="Whole-number noise for counts.",
             ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "discrete_gaussian", "Discrete Gaussian noise", "epsilens.build.discrete:discrete_gaussian",
+            "discrete_gaussian", "Discrete Gaussian noise", "epsilens.mechanisms.discrete:discrete_gaussian",
             ("sigma", *_MOVES), needs=("sigma",),
             note="Whole-number noise.",
             ways=_SIGMA, said_by=_SIGMA, chosen="sigma",
         ),
         Mechanism(
-            "skellam", "Skellam noise", "epsilens.build.discrete:skellam", ("variance", *_MOVES), needs=("variance",),
+            "skellam", "Skellam noise",
+            "epsilens.mechanisms.discrete:skellam", ("variance", *_MOVES), needs=("variance",),
             note="Whole-number noise, the difference of two Poisson numbers: what several parties add adds up to it.",
             ways=(("variance",),), said_by=(("variance",),), chosen="variance",
         ),
         Mechanism(
-            "randomized_response", "Randomised response", "epsilens.build.discrete:randomized_response",
+            "randomized_response", "Randomised response", "epsilens.mechanisms.discrete:randomized_response",
             ("epsilon", "truth", "k"),
             note="One person's own answer among `k`.", family=Family.LOCAL,
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "unary", "Unary encoding", "epsilens.build.local:unary", ("epsilon", "kind"), needs=("epsilon",),
+            "unary", "Unary encoding", "epsilens.mechanisms.local:unary", ("epsilon", "kind"), needs=("epsilon",),
             note="One bit for each value, flipped at random.", family=Family.LOCAL, said_by=_EPSILON,
             how="Each person reports one bit for every possible value, set for their own, and flips each at random.",
         ),
         Mechanism(
-            "hadamard_response", "Hadamard response", "epsilens.build.local:hadamard_response", ("epsilon",),
+            "hadamard_response", "Hadamard response", "epsilens.mechanisms.local:hadamard_response", ("epsilon",),
             needs=("epsilon",),
             note="A column of a Hadamard matrix, likelier one of the value's own.", family=Family.LOCAL,
             said_by=_EPSILON,
@@ -181,7 +182,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "share half of the sets.",
         ),
         Mechanism(
-            "count_mean_sketch", "Count-mean sketch", "epsilens.build.local:count_mean_sketch",
+            "count_mean_sketch", "Count-mean sketch", "epsilens.mechanisms.local:count_mean_sketch",
             ("epsilon", "collision", "hadamard"), needs=("epsilon",),
             note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Family.LOCAL,
             said_by=_EPSILON,
@@ -189,14 +190,14 @@ MECHANISMS: dict[str, Mechanism] = {
             "value with its bits flipped at random.",
         ),
         Mechanism(
-            "rappor", "RAPPOR", "epsilens.build.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
+            "rappor", "RAPPOR", "epsilens.mechanisms.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
             note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Family.LOCAL,
             ways=(("f",),), said_by=(("f",),), chosen="f",
             how="Each person sets {h} bits for their value, replaces bits by coins once and for good, and flips bits "
             "again at each report.",
         ),
         Mechanism(
-            "shuffled", "Shuffled answers", "epsilens.build.shuffle:shuffled", ("epsilon", "n", "answers"),
+            "shuffled", "Shuffled answers", "epsilens.mechanisms.shuffle:shuffled", ("epsilon", "n", "answers"),
             needs=("epsilon", "n"),
             note="The answers of `n` people, each randomised with ε and then shuffled: an upper bound for any "
             "randomiser, within a bracket for randomised response with so many `answers`.", family=Family.LOCAL,
@@ -205,30 +206,31 @@ MECHANISMS: dict[str, Mechanism] = {
             "is whose.",
         ),
         Mechanism(
-            "exponential", "Exponential mechanism", "epsilens.build.selection:exponential",
+            "exponential", "Exponential mechanism", "epsilens.mechanisms.selection:exponential",
             ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
             note="Picks an outcome by its score; the worst case over all scores unless they are given. `monotonic` "
             "when a person can only raise scores.",
             family=Family.SELECTION, how="The release picks one outcome, more often one with a higher score.",
         ),
         Mechanism(
-            "staircase", "Staircase noise", "epsilens.build.discrete:staircase", ("epsilon", "gamma", *_MOVES),
+            "staircase", "Staircase noise", "epsilens.mechanisms.discrete:staircase", ("epsilon", "gamma", *_MOVES),
             needs=("epsilon",),
             note="`gamma` defaults to the least mean absolute error.", said_by=_EPSILON,
         ),
         Mechanism(
-            "pure", "Any ε-DP release", "epsilens.build.discrete:pure", ("epsilon", "neighbours"), needs=("epsilon",),
+            "pure", "Any ε-DP release", "epsilens.mechanisms.discrete:pure", ("epsilon",
+            "neighbours"), needs=("epsilon",),
             note="For when only the claim is known: the riskiest release that is still ε-DP.", said_by=_EPSILON,
             family=Family.CLAIM,
         ),
         Mechanism(
-            "approximate", "Any (ε, δ)-DP release", "epsilens.build.discrete:approximate",
+            "approximate", "Any (ε, δ)-DP release", "epsilens.mechanisms.discrete:approximate",
             ("epsilon", "delta", "neighbours"), needs=("epsilon", "delta"),
             note="The same for (ε, δ)-DP.", family=Family.CLAIM,
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
-            "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
+            "dpsgd", "DP-SGD", "epsilens.mechanisms.training:dpsgd",
             (
                 "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "schedule",
                 "std", "clip", "neighbours", "width",
@@ -250,7 +252,7 @@ MECHANISMS: dict[str, Mechanism] = {
             chosen="sigma", instead={"clip": "std"},
         ),
         Mechanism(
-            "mixture", "Gaussian noise and a random shift", "epsilens.build.mixtures:mixture",
+            "mixture", "Gaussian noise and a random shift", "epsilens.mechanisms.mixtures:mixture",
             ("shifts", "weights", "sigma", "neighbours", "width"), needs=("shifts", "weights", "sigma"),
             note="The answer moves by one of `shifts`, each with its weight in `weights`: dp-accounting's mixture of "
             "Gaussians.",
@@ -259,7 +261,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "hides that.",
         ),
         Mechanism(
-            "banded", "Banded DP-FTRL", "epsilens.build.matrix:banded",
+            "banded", "Banded DP-FTRL", "epsilens.mechanisms.matrix_factorization:banded",
             ("sigma", "rate", "bands", "steps", "neighbours", "width"), needs=("sigma", "rate", "bands", "steps"),
             note="Training under noise that is correlated over `bands` steps, on batches drawn from as many groups in "
             "turn; σ is in clipping norms and for columns of norm 1.",
@@ -268,7 +270,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "is correlated over {bands} steps.",
         ),
         Mechanism(
-            "tree", "Binary tree", "epsilens.build.matrix:tree",
+            "tree", "Binary tree", "epsilens.mechanisms.matrix_factorization:tree",
             ("leaves", "sigma", "participations", "separation", "neighbours"), needs=("leaves", "sigma"),
             note="Noisy sums over all complete dyadic blocks of steps; a person takes part `participations` times, at "
             "least `separation` steps apart.",
@@ -276,7 +278,7 @@ MECHANISMS: dict[str, Mechanism] = {
             how="The release is the noisy sum of every complete block of 1, 2, 4, … of {leaves} steps.",
         ),
         Mechanism(
-            "noisy_max", "Noisy max", "epsilens.build.selection:noisy_max",
+            "noisy_max", "Noisy max", "epsilens.mechanisms.selection:noisy_max",
             ("epsilon", "scale", "noise", "sensitivity", "monotonic", "neighbours"),
             note="The outcome whose noisy score is highest. `noise` is laplace, exponential or gumbel; ε is what the "
             "selection guarantees, at a scale of 2Δ/ε, or Δ/ε with `monotonic`.",
@@ -284,7 +286,7 @@ MECHANISMS: dict[str, Mechanism] = {
             how="The release picks the outcome whose score is highest after noise on each.",
         ),
         Mechanism(
-            "permute_and_flip", "Permute-and-flip", "epsilens.build.selection:permute_and_flip",
+            "permute_and_flip", "Permute-and-flip", "epsilens.mechanisms.selection:permute_and_flip",
             ("epsilon", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
             note="The same risk as noisy max with exponential noise.",
             family=Family.SELECTION, said_by=_EPSILON,
@@ -292,7 +294,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "favours higher scores.",
         ),
         Mechanism(
-            "top_k", "Top-k selection", "epsilens.build.selection:top_k",
+            "top_k", "Top-k selection", "epsilens.mechanisms.selection:top_k",
             ("epsilon", "k", "by", "sensitivity", "monotonic", "neighbours", "width"), needs=("epsilon", "k"),
             note="`k` selections of ε each, `by` exponential (also one draw of Gumbel noise), noisy-max or "
             "permute-and-flip.",
@@ -300,7 +302,7 @@ MECHANISMS: dict[str, Mechanism] = {
             how="The release picks {k} outcomes, one after the other, more often those with a higher score.",
         ),
         Mechanism(
-            "sparse_vector", "Sparse vector", "epsilens.build.selection:sparse_vector",
+            "sparse_vector", "Sparse vector", "epsilens.mechanisms.selection:sparse_vector",
             ("epsilon", "threshold_scale", "query_scale", "above", "sensitivity", "monotonic", "neighbours"),
             note="Which queries exceed a noisy threshold, until so many (`above`) did: ε-DP, and no more is known.",
             family=Family.SELECTION, ways=(("epsilon",), ("threshold_scale", "query_scale")), said_by=_EPSILON,
@@ -348,17 +350,17 @@ CLAIMS: dict[str, Claim] = {
     c.key: c
     for c in (
         Claim(
-            "zcdp", "Any ρ-zCDP release", "epsilens.build.claims:from_zcdp", ("rho", "xi", "neighbours"),
+            "zcdp", "Any ρ-zCDP release", "epsilens.mechanisms.claims:from_zcdp", ("rho", "xi", "neighbours"),
             needs=("rho",),
             note="Zero-concentrated differential privacy: D_a ≤ ξ + ρ·a at every order a.",
         ),
         Claim(
-            "rdp", "Any Rényi-DP release", "epsilens.build.claims:from_rdp", ("orders", "rho", "neighbours"),
+            "rdp", "Any Rényi-DP release", "epsilens.mechanisms.claims:from_rdp", ("orders", "rho", "neighbours"),
             needs=("orders", "rho"), renamed={"orders": "order"},
             note="Rényi differential privacy at one order or several.",
         ),
         Claim(
-            "gdp", "Any μ-GDP release", "epsilens.build.claims:from_gdp", ("mu", "neighbours"), needs=("mu",),
+            "gdp", "Any μ-GDP release", "epsilens.mechanisms.claims:from_gdp", ("mu", "neighbours"), needs=("mu",),
             note="Gaussian differential privacy: at most as risky as N(0, 1) against N(μ, 1).",
         ),
     )
@@ -366,7 +368,7 @@ CLAIMS: dict[str, Claim] = {
 
 #: A claim of any kind to be judged, with the training it may be about; or a published deployment by its name.
 CLAIMED = Claim(
-    "claim", "A claim", "epsilens.build.claimed:claim",
+    "claim", "A claim", "epsilens.mechanisms.claimed:claim",
     (
         "epsilon", "delta", "rho", "xi", "orders", "mu", "neighbours", "rate", "steps", "n", "batch", "epochs",
         "batches", "truncation", "people",
@@ -374,3 +376,21 @@ CLAIMED = Claim(
     renamed={"orders": "order"},
 )
 # fmt: on
+
+
+def builder(entry: Entry) -> Callable[..., Experiment]:
+    """The function that builds an entry, taking the parameters under the catalogue's names.
+
+    >>> builder(MECHANISMS["laplace"])(epsilon=1.0).roc(0.1)
+    0.27182818284590...
+    """
+    module, _, name = entry.builder.partition(":")
+    build: Callable[..., Experiment] = getattr(import_module(module), name)
+    if not entry.renamed:
+        return build
+
+    @wraps(build)
+    def renamed(**arguments: Any) -> Experiment:
+        return build(**{entry.renamed.get(k, k): v for k, v in arguments.items()})
+
+    return renamed

@@ -12,10 +12,6 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
-from ..errors import meant
-
-__all__ = ["Allowed", "Control", "Kind", "Panel", "Parameter", "Place", "Risk", "Search", "Slider", "flag", "meant"]
-
 
 class Kind(StrEnum):
     """What is given."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from .parameter import Allowed, Control, Kind, Panel, Parameter, Place, Risk, Search, Slider
 
-__all__ = ["CONDITIONS", "PARAMETERS", "symbol"]
-
 
 def symbol(name: str) -> str:
     """A parameter as sentences name it: its symbol, or its name."""

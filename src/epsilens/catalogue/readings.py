@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InputError
-from .parameter import Parameter, meant
+from ..errors import InputError, meant
+from .parameter import Parameter
 from .parameters import PARAMETERS
-
-__all__ = ["READINGS", "Reading", "find", "parameter_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ..errors import InputError
+from ..errors import InputError, meant
 from ..shares import SHARES, share_of, unclear
 from .deployments import deployment, deployments
 from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, every_option
-from .parameter import Kind, Panel, Parameter, flag, meant
+from .parameter import Kind, Panel, Parameter, flag
 from .parameters import CONDITIONS, PARAMETERS
 from .readings import READINGS, parameter_of
 from .readings import find as find_reading
-
-__all__ = [
-    "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "find_explained", "is_said",
-    "is_share", "number", "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose",
-    "readings_for_explain", "share", "shortened", "split_limit", "value", "wanted_parameter", "whole",
-]  # fmt: skip
 
 #: How a parameter is spelled in a sentence.
 Spelling: TypeAlias = Callable[[str], str]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, meant
 from .mechanisms import Entry
-from .parameter import Kind, flag, meant
+from .parameter import Kind, flag
 from .parameters import PARAMETERS
 from .said import arguments_given, find_explained, is_share, number, plain, share, shortened
 from .units import in_units
-
-__all__ = ["MOST_VALUES", "setting_said", "values_said"]
 
 #: Values of one series.
 MOST_VALUES = 10_000

@@ -13,8 +13,6 @@ from .mechanisms import CLAIMS, MECHANISMS, Family, Mechanism
 from .parameter import Kind, Panel, flag
 from .readings import READINGS, Reading
 
-__all__ = ["TABLES", "refreshed"]
-
 _MARKED = re.compile(r"(<!-- catalogue: ([\w-]+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
 

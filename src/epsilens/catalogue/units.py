@@ -11,8 +11,6 @@ from .parameter import Kind, flag
 from .parameters import PARAMETERS
 from .said import Spelling, is_said
 
-__all__ = ["in_units"]
-
 _LENGTHS = ("steps", "epochs")
 
 

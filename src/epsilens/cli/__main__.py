@@ -8,8 +8,6 @@ from contextlib import suppress
 
 from .signals import STOP
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line and exit with its code."""

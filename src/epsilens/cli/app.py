@@ -28,8 +28,6 @@ from .releases import release
 from .serve import serve
 from .tables import correlate, scan
 
-__all__ = ["app", "main", "make_app"]
-
 #: In the order of help, under their headings. Those the catalogue declares options for take what was said; the others
 #: spell theirs out.
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {

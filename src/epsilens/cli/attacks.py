@@ -16,9 +16,6 @@ from ..catalogue.said import number, numbers, numbers_said, readings_for_choose,
 from ..errors import InputError
 from .common import Said, show, to_repeat
 
-__all__ = ["difference", "identify", "read_series", "tamper"]
-
-
 _SIMPLE = ("gap", "sensitivity", "delta", "split", "queries", "targets")
 _AVERAGE = ("n", "value", "mean", "bounds")
 
@@ -29,7 +26,7 @@ def difference(said: Said) -> None:
     For example: epsilens difference --epsilon 1 --known
     """
     builder, given = _attack(said)
-    from ..choice.choice import choose
+    from ..calibration.choice import choose
     from ..show.explanation import chosen, command_line
     from ..show.explanation import explain as explained
 
@@ -54,7 +51,7 @@ def difference(said: Said) -> None:
 
 def _attack(said: Said) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The builder and its arguments: an average as soon as one of its options is given."""
-    from ..build.differencing import differencing, differencing_average
+    from ..attacks.differencing_queries import differencing, differencing_average
 
     given: dict[str, Any] = numbers_said(said, *_SIMPLE)
     average = {k: said[k] for k in _AVERAGE if said[k] is not None}
@@ -129,8 +126,8 @@ _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 def _planned(said: Said) -> _About:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
-    from ..build.tampering.hiding import epsilon_to_detect
-    from ..build.tampering.tampering import checked_stretch, tampering
+    from ..attacks.tampering_detection.hiding import epsilon_to_detect
+    from ..attacks.tampering_detection.tampering import checked_stretch, tampering
     from ..show.tampering import about, limits, price
 
     given, bias = _given(said, *_NOISE), said["bias"]
@@ -154,7 +151,7 @@ def _planned(said: Said) -> _About:
 
 def _tested(said: Said) -> _About:
     """With answers: the verdict."""
-    from ..build.tampering.detection import detect, detect_series
+    from ..attacks.tampering_detection.detection import detect, detect_series
     from ..show.tampering import detection, series
 
     given = _given(said, *_NOISE, "bias", "stretch", "alpha")

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..auditing.audit import Progress
     from ..auditing.several import Audits
 
-__all__ = ["audit"]
-
 
 def audit(
     what: Annotated[

@@ -14,8 +14,6 @@ from .common import Format, show
 if TYPE_CHECKING:
     from ..auditing.cases.case import CaseFound
 
-__all__ = ["audit_catalogue"]
-
 
 def audit_catalogue(
     names: Sequence[str], *, confidence: float, runs: int | None, seed: int | None, format: Format, output: str | None

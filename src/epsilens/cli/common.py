@@ -36,17 +36,11 @@ from typing import Annotated, Any, Protocol, TypeAlias
 import typer
 
 from ..catalogue.commands import Exit
-from ..catalogue.parameter import meant
 from ..catalogue.said import is_said, shortened
 from ..data.tables.address import masked
-from ..errors import InputError, NoSolutionError, Refused, Unwritten
+from ..errors import InputError, NoSolutionError, Refused, Unwritten, meant
 from ..shown import harmless
 from .signals import STOP
-
-__all__ = [
-    "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "by_name", "emit", "emit_file",
-    "run", "say", "show", "to_repeat",
-]  # fmt: skip
 
 
 class Format(StrEnum):

@@ -21,8 +21,6 @@ from ..catalogue.parameter import flag
 from ..catalogue.readings import READINGS
 from ..shown import harmless
 
-__all__ = ["columns_of", "completer"]
-
 #: What is offered: the word, and a few words on it.
 Offered: TypeAlias = list[tuple[str, str]]
 Completer: TypeAlias = Callable[[typer.Context, str], Offered]

@@ -24,7 +24,6 @@ from .common import emit
 if TYPE_CHECKING:
     from ..publish.published import Published
 
-__all__ = ["PEOPLE", "advised", "main", "publish", "run"]
 
 #: The account of the release, and how often an adversary may guess right after all that is ever released about them.
 PEOPLE = "participants"

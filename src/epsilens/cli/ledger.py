@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
     from ..ledger.ledger import Ledger
 
-__all__ = ["LEDGER", "ledger"]
 
 _USUAL = "ledger.db"
 
@@ -164,7 +163,7 @@ def _released(said: Said) -> Experiment:
     entry = find_entry(name)
     arguments = arguments_given(entry, {name: value for name, value in said.items() if name != "people"})
     times = 1 if said["times"] is None else whole("--times", said["times"], "times")
-    from ..build import builder
+    from ..catalogue.mechanisms import builder
 
     made: Experiment = builder(entry)(**arguments)
     return made if times == 1 else made.repeat(times)

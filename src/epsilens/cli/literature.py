@@ -12,8 +12,6 @@ from ..catalogue.said import conditions_given, number
 from ..errors import InputError
 from .common import Format, FormatOption, OutputOption, Said, emit, show, to_repeat
 
-__all__ = ["notions", "reproduce"]
-
 
 def notions(said: Said) -> None:
     """Say what another definition's ε promises; without options, list the definitions.

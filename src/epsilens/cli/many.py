@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..catalogue.mechanisms import Entry
-from ..catalogue.parameter import flag, meant
+from ..catalogue.parameter import flag
 from ..catalogue.readings import READINGS
 from ..catalogue.readings import find as find_reading
 from ..catalogue.said import arguments_given, readings_for_choose, readings_for_explain, shortened, split_limit
 from ..catalogue.settings import setting_said, values_said
-from ..errors import InputError, NoSolutionError
+from ..errors import InputError, NoSolutionError, meant
 from .common import Said, show
 
 if TYPE_CHECKING:
     from ..show.presenters import Report
 
-__all__ = ["compare", "sweep_choice", "sweep_readings"]
 
 #: What a sweep reads unless told, and at which δ ε is read.
 _USUAL = ("success", "advantage", "posterior", "auc", "epsilon")
@@ -41,8 +40,8 @@ def compare(said: Said) -> None:
         raise InputError(
             "there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", parameter="settings"
         )
-    from ..build import builder
-    from ..choice.comparison import compare as compared
+    from ..calibration.comparison import compare as compared
+    from ..catalogue.mechanisms import builder
 
     chart = said["chart"]
     if chart is not None:
@@ -97,8 +96,8 @@ def sweep_readings(entry: Entry, named: Mapping[str, Any], said: Said) -> None:
         reading = find_reading(name)
         known = {*reading.required, *reading.either, *reading.optional}
         wanted[reading.name] = {k: v for k, v in given.items() if k in known}
-    from ..build import builder
-    from ..choice.sweep import sweep
+    from ..calibration.sweep import sweep
+    from ..catalogue.mechanisms import builder
 
     told = None if sys.stderr is not None and sys.stderr.isatty() else False
     values: dict[str, Any] = dict(series)
@@ -114,8 +113,8 @@ def sweep_choice(mechanism: Entry, wanted: str, said: Said, readings: Mapping[st
     (name, values), *_ = series.items()
     limits = name == reading  # of a name that the noise has too, the limit is what --at-most speaks of
     fixed = _fixed(mechanism, said, {} if limits else series, chosen=wanted)
-    from ..build import builder
-    from ..choice.choice import choose
+    from ..calibration.choice import choose
+    from ..catalogue.mechanisms import builder
 
     rows: list[dict[str, Any]] = []
     last: NoSolutionError | None = None

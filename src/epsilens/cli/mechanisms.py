@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..catalogue.parameter import flag, meant
+from ..catalogue.parameter import flag
 from ..catalogue.said import (
     arguments_given,
     find,
@@ -18,15 +18,13 @@ from ..catalogue.said import (
 )
 from ..catalogue.settings import values_said
 from ..catalogue.units import in_units
-from ..errors import InputError
+from ..errors import InputError, meant
 from .common import Said, show, to_repeat
 from .many import sweep_choice, sweep_readings
 
 if TYPE_CHECKING:
-    from ..build.knowledge.knowledge import Knowledge
+    from ..attacks.knowledge.knowledge import Knowledge
     from ..show.explanation import Explanation
-
-__all__ = ["choose", "explain", "knowledge_given", "with_knowledge"]
 
 
 _COEFFICIENTS = ("rho_p", "rho_c", "rho_t")
@@ -44,7 +42,7 @@ def knowledge_given(said: Said) -> Knowledge | None:
         return None
     if said["prior"] is not None:
         raise InputError(f"--prior and {flag(next(iter(rho)))} are both given: give the prior, or what it comes from")
-    from ..build.knowledge.knowledge import Knowledge
+    from ..attacks.knowledge.knowledge import Knowledge
 
     positive = "less likely" if said["less_likely"] else "more likely"
     return Knowledge.from_coefficients(**{k: number(flag(k), v, k) for k, v in rho.items()}, positive=positive)
@@ -78,7 +76,7 @@ def explain(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build import builder
+    from ..catalogue.mechanisms import builder
     from ..show.explanation import command_line
     from ..show.explanation import explain as explained
 
@@ -116,8 +114,8 @@ def choose(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build import builder
-    from ..choice.choice import choose as choose_
+    from ..calibration.choice import choose as choose_
+    from ..catalogue.mechanisms import builder
     from ..show.explanation import chosen, command_line
 
     choice = choose_(builder(mechanism), wanted, at_most=limit, reading=reading, given=arguments, **readings)

@@ -12,13 +12,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from ..catalogue.commands import Option, options_of
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, every_option
-from ..catalogue.parameter import Kind, Panel, flag, meant
+from ..catalogue.parameter import Kind, Panel, flag
 from ..catalogue.said import shortened
-from ..errors import InputError
+from ..errors import InputError, meant
 from .common import TYPED, Format, Said
 from .completion import completer
-
-__all__ = ["Commands", "Grouped", "command"]
 
 
 class Grouped(TyperCommand):

@@ -17,8 +17,6 @@ from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, emit_file, say, show
 from .tables import progress_bar
 
-__all__ = ["AssessFormat", "InitFormat", "assess", "init"]
-
 
 class AssessFormat(StrEnum):
     """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""

@@ -15,8 +15,6 @@ from .common import Format, aside, emit, show
 from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
 from .tables import progress_bar
 
-__all__ = ["ReleaseFormat", "release"]
-
 
 class ReleaseFormat(StrEnum):
     """How the answers are written."""

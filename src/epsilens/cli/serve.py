@@ -11,8 +11,6 @@ import typer
 from ..errors import InputError, MissingExtra
 from .common import emit
 
-__all__ = ["address_of", "listen", "serve"]
-
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
 LedgerOption = Annotated[
@@ -35,7 +33,8 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False, ledge
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
-    from ..web.app import create_app, is_loopback, server_of
+    from ..web.app import create_app, server_of
+    from ..web.security import is_loopback
 
     kept = None
     if ledger is not None:

@@ -8,8 +8,6 @@ import sys
 import threading
 from types import FrameType
 
-__all__ = ["STOP", "Stop"]
-
 _WORDS = {
     getattr(signal, name): words
     for name, words in {

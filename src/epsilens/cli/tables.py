@@ -16,8 +16,6 @@ from ..errors import InputError
 from ..shown import harmless
 from .common import Said, show
 
-__all__ = ["columns_said", "correlate", "progress_bar", "scan"]
-
 
 def scan(said: Said) -> None:
     """Find the people two queries can isolate, and the ε that protects them. Exit code 4: the limit is exceeded.

@@ -23,8 +23,6 @@ from .tables.columns import column_of
 from .tables.conditions import condition, parse
 from .tables.engines import need_ibis
 
-__all__ = ["Noise", "Query", "QueryKind", "Word", "other_bounds", "parse_queries", "parse_query"]
-
 _FORM = (
     "'count where age > 30 by site', 'sum visits bounds 0 77', "
     "'average income bounds 0 30000 by site' or 'histogram site'"

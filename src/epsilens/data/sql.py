@@ -25,8 +25,6 @@ from typing import Any, NoReturn
 from ..errors import InputError
 from .tables.conditions import parse, render, syntax
 
-__all__ = ["Select", "is_sql", "names_table", "read_select", "table_name"]
-
 
 @dataclass(frozen=True, slots=True)
 class Select:

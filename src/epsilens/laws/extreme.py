@@ -17,9 +17,7 @@ import numpy as np
 
 from ..checks import Array
 from ..readings.law import Known, Law
-from .loss.step import Composable, Counted
-
-__all__ = ["Ends", "Extreme", "greatest"]
+from .composition.step import Composable, Counted
 
 _PARTS = 3  # of what a reading may cost: one for each end, and what each costs beside its lattices
 

@@ -14,8 +14,6 @@ from ..errors import InputError
 from ..numerics.frozen import Valued
 from ..readings.law import Law
 
-__all__ = ["Latent"]
-
 
 class Latent(Valued, ABC):
     """How one answer depends on something unknown that other answers depend on too."""

@@ -11,8 +11,6 @@ import numpy as np
 from ..checks import Array
 from ..readings.law import Known, Law
 
-__all__ = ["Many", "spread"]
-
 _CARE = (Known.EXACT, Known.ROUNDED, Known.BRACKET, Known.BOUND)
 
 

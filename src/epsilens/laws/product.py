@@ -20,17 +20,16 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
+from .composition.counted import Product
+from .composition.law import Loss
+from .composition.sided import WIDTH
+from .composition.step import Composable, Counted, Family, Step
 from .extreme import Ends, Extreme, greatest
 from .finite.envelope import concentrated
 from .finite.joint import joint
 from .finite.law import MOST_LOSS, Finite
 from .finite.product import finite_product
 from .line.laplace import laplace_product, resolved
-from .loss.counted import Product
-from .loss.law import WIDTH, Loss
-from .loss.step import Composable, Counted, Family, Step
-
-__all__ = ["Composed", "Factor", "How", "certified", "named", "product", "steps_of", "width_of"]
 
 _MOST_EXACT = 8  # equal Laplaces; beyond, the exact product takes seconds
 _MOST_ATOMS, _MOST_BLURRED = 2048, 200_000  # of a product of finite pairs that is written out

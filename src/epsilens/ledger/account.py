@@ -20,10 +20,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from .. import checks
-from ..build.discrete import approximate
 from ..catalogue.readings import find
 from ..errors import EpsilensError, InputError, Refused, kind_of
 from ..experiment import Experiment, together
+from ..mechanisms.discrete import approximate
 from ..shown import Sentenced
 from ..worlds import Kind as World
 from ..worlds import Neighbours
@@ -31,8 +31,6 @@ from .charge import FREE, Charge, given_away, larger
 from .entry import Entry, Kind
 from .limits import Limits
 from .parts import rebuilt
-
-__all__ = ["Account", "Limits", "Refused", "Spending", "accounts_of", "closes", "neighbours_in"]
 
 _MOST_MORE = 10**6
 

@@ -21,12 +21,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import checks
-from ..build.claims import to_zcdp
-from ..build.discrete import pure
 from ..errors import InputError, kind_of
 from ..experiment import Experiment, together
-
-__all__ = ["FREE", "Charge", "charge_of", "given_away", "larger"]
+from ..mechanisms.claims import to_zcdp
+from ..mechanisms.discrete import pure
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def given_away(experiment: Experiment) -> float:
     """The chance that a part which is only known by (ε, δ) gives all away.
 
     >>> import epsilens as el
-    >>> given_away(el.approximate(epsilon=1.0, delta=1e-6).repeat(3))
+    >>> given_away(el.mechanisms.approximate(epsilon=1.0, delta=1e-6).repeat(3))
     3e-06
     """
     away = (

@@ -16,8 +16,6 @@ from typing import Any
 
 from ..errors import InputError
 
-__all__ = ["VERSION", "Entry", "Kind", "text_of"]
-
 #: Of what is written; a ledger with a later one is not touched.
 VERSION = 1
 

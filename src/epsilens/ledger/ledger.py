@@ -40,8 +40,6 @@ from .names import alike, worded
 from .parts import written
 from .store import Store, Writer
 
-__all__ = ["EVERYONE", "Ledger", "Reservation", "Trouble"]
-
 #: The first account of a ledger, where nobody names one.
 EVERYONE = "everyone"
 _PACKAGES = ("opendp", "numpy", "scipy", "ibis-framework", "duckdb")

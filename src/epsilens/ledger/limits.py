@@ -12,18 +12,16 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from .. import checks
-from ..build.claims import from_zcdp
-from ..build.composition import compose
-from ..build.discrete import approximate
-from ..build.mechanisms import gaussian
-from ..choice.choice import choose
+from ..calibration.choice import choose
 from ..errors import InputError
 from ..experiment import Experiment
+from ..mechanisms.claims import from_zcdp
+from ..mechanisms.composition import compose
+from ..mechanisms.discrete import approximate
+from ..mechanisms.noise import gaussian
 from ..worlds import Neighbours
 from .charge import Charge
 from .names import worded
-
-__all__ = ["CURRENCIES", "Excess", "Limits"]
 
 #: What is limited, by its name; δ goes with each of them.
 CURRENCIES = ("epsilon", "psi", "rho")

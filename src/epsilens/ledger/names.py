@@ -15,8 +15,6 @@ from typing import Any
 
 from ..errors import InputError
 
-__all__ = ["alike", "worded"]
-
 _LONGEST = 200
 #: Code points that are not shown (Default_Ignorable_Code_Point of Unicode), and the blank of braille.
 _IGNORABLE = (

@@ -14,22 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from ..build import builder
-from ..build.composition import compose
-from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
+from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry, builder
 from ..errors import EpsilensError, InputError, kind_of
 from ..experiment import Experiment, independent
-
-__all__ = ["RECIPES", "rebuilt", "written"]
+from ..mechanisms.composition import compose
 
 #: What builds from another experiment or from a matrix, beside the catalogue.
 RECIPES = {
-    "subsample": "epsilens.build.sampling",
-    "group": "epsilens.build.composition",
-    "matrix": "epsilens.build.matrix",
-    "repeat_and_select": "epsilens.build.selection",
-    "from_dp": "epsilens.build.claims",
-    "from_rdp": "epsilens.build.claims",
+    "subsample": "epsilens.mechanisms.sampling",
+    "group": "epsilens.mechanisms.composition",
+    "matrix": "epsilens.mechanisms.matrix_factorization",
+    "repeat_and_select": "epsilens.mechanisms.selection",
+    "from_dp": "epsilens.mechanisms.claims",
+    "from_rdp": "epsilens.mechanisms.claims",
 }
 _WHOLE = "composition"  # of the parts inside, as one
 _MOST = 200_000  # numbers of one part: a line of a ledger is read whole

@@ -18,8 +18,6 @@ from ..data.tables.passwords import found_password
 from ..errors import InputError, MissingExtra, kind_of
 from .entry import VERSION, Entry, Kind, text_of
 
-__all__ = ["Store", "Writer"]
-
 _TABLE = "epsilens_ledger"
 _SECONDS = 60  # to wait for another writer
 _LOCK = 7_249_163_027  # a number of our own: advisory locks are known by numbers

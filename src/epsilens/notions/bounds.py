@@ -14,11 +14,6 @@ import numpy as np
 from ..numerics.roots import last_safe
 from ..numerics.special import expm1mx, log1pmx
 
-__all__ = [
-    "belief_from_odds", "even_odds_success", "information_from_belief", "information_from_odds", "inverse",
-    "odds_from_belief",
-]  # fmt: skip
-
 _TINY = 5e-324
 
 

@@ -9,8 +9,6 @@ from typing import Any
 from ..errors import InputError
 from ..numerics.frozen import Frozen
 
-__all__ = ["NOTIONS", "Notion", "find"]
-
 
 @dataclass(frozen=True, slots=True)
 class Notion:

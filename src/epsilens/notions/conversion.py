@@ -15,8 +15,6 @@ from .bounds import even_odds_success
 from .catalogue import NOTIONS, Notion, find
 from .implications import IMPLICATIONS, REFUTED, Conditions, Implication
 
-__all__ = ["Conversion", "Missing", "Step", "convert", "promise", "promises", "sure", "why_not", "why_not_in_short"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Step(Valued):

@@ -20,11 +20,6 @@ from ..errors import InputError
 from ..numerics.special import expm1mx
 from .mechanism import Database, Mechanism, Prior, checked, mixture
 
-__all__ = [
-    "blowfish", "dependent", "dependent_groups", "diameter", "dp", "inferential", "membership",
-    "mutual_information", "pufferfish",
-]  # fmt: skip
-
 #: Which values must not be told apart: None for all pairs, pairs of values, or a function of two values.
 Graph: TypeAlias = Iterable[tuple[Any, Any]] | Callable[[Any, Any], Any] | None
 #: A statement about the database: a function of it, or the databases it is true of.

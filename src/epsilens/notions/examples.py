@@ -6,11 +6,6 @@ import math
 
 from .mechanism import Mechanism, Prior, laplace_sum, noisy_sum, randomized_response, uniform
 
-__all__ = [
-    "alike", "coin", "foregone", "known_total", "laplace_bit", "parts", "rare_leak", "ruled_out", "twins",
-    "twins_differ", "xor",
-]  # fmt: skip
-
 
 def xor(epsilon: float) -> tuple[Mechanism, Prior]:
     """The exclusive or of two independent fair bits under randomised response: ε_IP = ε_MP = 0 but ε_DP = ε."""

@@ -17,8 +17,6 @@ from ..errors import InputError
 from ..numerics.frozen import Valued
 from . import bounds
 
-__all__ = ["IMPLICATIONS", "REFUTED", "Conditions", "Implication", "Refuted"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Conditions(Valued):

@@ -22,11 +22,6 @@ from ..checks import Array
 from ..errors import InputError, kind_of
 from ..numerics.frozen import Valued
 
-__all__ = [
-    "Database", "Mechanism", "Prior", "checked", "laplace_sum", "noisy_sum", "product", "randomized_response",
-    "uniform",
-]  # fmt: skip
-
 Database: TypeAlias = tuple[Any, ...]
 #: Probabilities in the order of ``mechanism.databases``, or by database; databases left out have probability 0.
 Prior: TypeAlias = ArrayLike | Mapping[Database, float]

@@ -13,8 +13,6 @@ from scipy.special import gammaln
 from ..checks import Array
 from .special import log1pmx
 
-__all__ = ["binomial_window", "log_binomial"]
-
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 
 

@@ -18,8 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = ["apart", "count", "frequencies", "frequency", "grouped", "scale_for", "times", "upward"]
-
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
 #: Two probabilities closer than this read the same: no denominator a person can picture tells them apart.
 _SAME = 1 / _SCALES[-1]

@@ -16,8 +16,6 @@ import numpy as np
 
 from .written import brief
 
-__all__ = ["Frozen", "Valued", "fingerprint"]
-
 K = TypeVar("K")
 V = TypeVar("V", covariant=True)
 

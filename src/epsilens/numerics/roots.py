@@ -9,8 +9,6 @@ import numpy as np
 
 from ..checks import Array
 
-__all__ = ["integrate", "last_safe", "least", "root"]
-
 _X, _W = np.polynomial.legendre.leggauss(16)
 _NEAR = 1e-13  # relative: how near the boundary a search ends
 _FLAT, _MOST_LEAST = 1e-7, 100  # how near a minimum one does, and after how many steps at the latest

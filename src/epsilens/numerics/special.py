@@ -7,11 +7,6 @@ from scipy.special import erfcx, erfinv, ndtri
 
 from ..checks import Array
 
-__all__ = [
-    "expm1mx", "half_normal_quantile", "log1pmx", "mills", "mills_drop", "mills_slope", "moment_less_one", "probit_gap",
-    "sinhcm1",
-]  # fmt: skip
-
 _SQRT_HALF_PI = np.sqrt(np.pi / 2)
 _SQRT2 = np.sqrt(2.0)
 _SQRT_2PI = np.sqrt(2 * np.pi)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["brief", "rounded_down", "rounded_up", "written"]
-
 _FEW = 4  # entries of a collection in a few letters
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..catalogue.parameter import meant
-from ..errors import InputError
+from ..errors import InputError, meant
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
 from .citations import CITATIONS

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CITATIONS", "Citation"]
-
 
 class Citation(NamedTuple):
     """A paper: who wrote it, what it is called, where and when it appeared."""

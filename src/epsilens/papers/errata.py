@@ -9,12 +9,10 @@ True
 from __future__ import annotations
 
 from .ashena2021.errata import ERRATA as ASHENA
-from .erratum import PREFACE, Erratum, holds
+from .erratum import Erratum
 from .kaissis2022.errata import ERRATA as KAISSIS
 from .li2019.errata import ERRATA as LI
 from .liu2019.errata import ERRATA as LIU
 from .unsal2022.errata import ERRATA as UNSAL
-
-__all__ = ["ERRATA", "PREFACE", "Erratum", "holds"]
 
 ERRATA: dict[str, tuple[Erratum, ...]] = {"000": LIU, "001": ASHENA, "002": KAISSIS, "003": UNSAL, "004": LI}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["PREFACE", "Erratum", "holds"]
-
 #: What stands before every check.
 PREFACE = "from math import *\nimport epsilens as el\nfrom epsilens import papers"
 

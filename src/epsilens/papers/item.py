@@ -13,8 +13,6 @@ from typing import Any
 from ..show.charts import Chart
 from ..show.document import Block, Fact, Facts, Figure, Figures, Forms, Items, Section, plain_table
 
-__all__ = ["Agreement", "Item", "Paper", "slug"]
-
 
 class Agreement(Enum):
     """Whether what we get is what the paper shows."""

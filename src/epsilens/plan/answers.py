@@ -25,8 +25,6 @@ from .labels import shown
 from .needs import Items, Look, Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
-__all__ = ["MOST_GROUPS", "Answer", "Label", "Tally", "answers_of", "in_order", "tallies_of"]
-
 #: More groups than this are no table anybody publishes.
 MOST_GROUPS = 10_000
 

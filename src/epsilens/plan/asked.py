@@ -27,8 +27,6 @@ from ..data.tables.source import names
 from .select import from_sql
 from .words import Misplaced, Part, Share, Size, Threshold
 
-__all__ = ["Data", "Label", "Read", "ReleaseQuery", "Secret"]
-
 #: The name of a group by one column, as YAML writes it; null is the group of those with no value.
 Label = str | int | float | bool | None
 

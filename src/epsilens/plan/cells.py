@@ -33,9 +33,6 @@ from .noise import scale_of, threshold_of
 from .plan import Release
 from .read import mentioned
 
-__all__ = ["Cells", "Draw", "Rules", "cells", "cells_of_rows", "draws_of", "rules_of", "unit_of"]
-
-
 _COMPARED = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _CALCULATED = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
 

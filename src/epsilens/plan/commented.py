@@ -16,8 +16,6 @@ from ..data.tables.forms import As, Form, Order
 from ..data.understanding.understood import Column, Understanding
 from .told import called
 
-__all__ = ["Chosen", "Split", "as_yaml", "written"]
-
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _WIDTH = 44

@@ -38,8 +38,6 @@ from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
 from .words import Size
 
-__all__ = ["Contribution", "Moved", "Noisy", "Vertex", "noisy_of"]
-
 #: Up to so many places in groups each number of them where nobody else is is a vertex of its own.
 _MOST_ALONE = 10
 

@@ -28,7 +28,6 @@ try:
 except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
     raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
-__all__ = ["MOST_BYTES", "about", "read_release"]
 
 MOST_BYTES = 1_000_000
 _WAIT_SECONDS = 20.0

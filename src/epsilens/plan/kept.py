@@ -24,8 +24,6 @@ from ..data.tables.kept import OWNER, in_hash_order, keep, told_apart
 from ..data.tables.open import OpenTable
 from .needs import Items, Look, Need, Survey, look, owners_of
 
-__all__ = ["above", "alike", "batches", "bound_by", "each_owner", "hashed", "items_of", "kept_of", "narrowed", "shards"]
-
 #: So many counters at once: a grouping by owner holds a row of them for each owner.
 MOST_COUNTERS = 8
 #: The rows whose order is kept in memory at once.

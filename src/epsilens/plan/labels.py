@@ -20,8 +20,6 @@ from ..data.tables.engines import need_ibis
 from ..errors import InputError
 from .asked import Label
 
-__all__ = ["among", "read_labels", "shown"]
-
 
 def shown(label: Sequence[Any]) -> tuple[str, ...]:
     """A group as it is shown."""

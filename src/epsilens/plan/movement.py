@@ -42,8 +42,6 @@ from .noise import contribution, contributions
 from .plan import Release
 from .words import Size
 
-__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements", "of_secret", "related_movements"]
-
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
 

@@ -32,8 +32,6 @@ from .plan import Release
 from .words import Size
 from .yaml_text import dotted
 
-__all__ = ["Items", "Look", "Need", "Survey", "content_of", "look", "needs_of", "owners_of", "survey"]
-
 
 class Items(Enum):
     """What a query counts or adds up, and what the limits on contributions are about."""

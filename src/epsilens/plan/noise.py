@@ -19,18 +19,13 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ..build.mechanisms import calibrated_psi
 from ..checks import Array
 from ..data.queries import Noise
 from ..errors import InputError
+from ..mechanisms.noise import calibrated_psi
 from .contribution import Contribution, Noisy
 from .plan import Release
 from .words import Threshold
-
-__all__ = [
-    "USUAL_DELTA", "contribution", "contributions", "listed", "named_delta", "psi_of", "scale_of", "threshold_of",
-    "unlisted", "unsaid",
-]  # fmt: skip
 
 #: More places times people than this are not shared out one by one.
 _MOST_SHARED = 1000

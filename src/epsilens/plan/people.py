@@ -26,8 +26,6 @@ from .needs import Look, Need, Survey, content_of, look, needs_of, survey
 from .noise import contribution
 from .plan import Release
 
-__all__ = ["Person", "people_of"]
-
 
 @dataclass(frozen=True)
 class Person:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from ..build.correlated import normal
-from ..build.knowledge.knowledge import Knowledge as Odds
+from ..attacks.correlated import normal
+from ..attacks.knowledge.knowledge import Knowledge as Odds
 from ..catalogue.readings import READINGS
 from ..data.queries import Noise
 from ..data.tables.address import without_password
@@ -21,8 +21,6 @@ from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
 from .select import with_selects
 from .words import Knows, Misplaced, Part, Resemblance, Share, Size, Split, Threshold, share_read
-
-__all__ = ["ERROR", "Adversary", "Knowledge", "Limit", "Limited", "Mechanism", "Release", "json_schema"]
 
 #: What limits the noise rather than the risk: the error tolerated, as a share of the answer.
 ERROR = "error"

@@ -18,8 +18,6 @@ from .file import about
 from .plan import Release
 from .yaml_text import dotted
 
-__all__ = ["as_written", "mentioned"]
-
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 

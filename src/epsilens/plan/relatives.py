@@ -35,8 +35,6 @@ from .noise import contribution
 from .plan import Release
 from .words import Resemblance
 
-__all__ = ["Relation", "moved_together", "relations", "stated_relations", "worst_relation"]
-
 _ENUMERATED = 12  # related people whose every adversary is looked at: 2^12 sets of those who are known
 _ROUNDING = 1e-12
 

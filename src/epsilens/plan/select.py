@@ -14,8 +14,6 @@ from ..data.sql import Select, names_table, read_select, table_name
 from ..errors import InputError, kind_of
 from .words import Misplaced
 
-__all__ = ["from_sql", "with_selects"]
-
 #: What SQL says itself, and so may not stand beside it.
 _SAID = ("count", "sum", "average", "histogram", "where", "by", "rows")
 

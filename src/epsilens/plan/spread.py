@@ -21,8 +21,6 @@ from .answers import Answer, answers_of
 from .asked import ReleaseQuery
 from .plan import Release
 
-__all__ = ["Candidate", "Parameter", "Spread", "candidates_of", "spread_of"]
-
 #: The shares of values below the lower or above the upper bound that is tried.
 _TAILS = (0.0, 0.001, 0.01, 0.025, 0.05, 0.1)
 #: The shares of owners who lose nothing under the limit that is tried.

@@ -31,8 +31,6 @@ from .file import read_release
 from .plan import Release
 from .told import paragraph, warnings
 
-__all__ = ["Start", "init"]
-
 _MOST_OTHERS = 24
 _MOST_READ = 60
 #: Groups that a person can look through; more are for somebody who knows what they ask.

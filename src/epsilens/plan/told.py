@@ -8,8 +8,6 @@ from ..data.tables.forms import As
 from ..data.understanding.understood import Column, Role, Understanding
 from ..shown import listed
 
-__all__ = ["called", "paragraph", "read_as", "warnings"]
-
 #: So many columns are named in a sentence; the rest are counted.
 _MOST = 6
 _KINDS = {

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["wanted"]
-
 _NUMBERS = ("float", "int", "finite_number", "greater_than", "less_than", "decimal")
 _BOUNDS = {"gt": "above {}", "ge": "of {} or more", "lt": "below {}", "le": "at most {}"}
 _SIMPLE = {

@@ -9,8 +9,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 from ..data.queries import Word
 from ..shares import share_of, unclear
 
-__all__ = ["Knows", "Misplaced", "Part", "Resemblance", "Share", "Size", "Split", "Threshold", "share_read"]
-
 
 def share_read(value: Any) -> Any:
     """A percentage or a count out of another as the share it is; anything else as it stands.

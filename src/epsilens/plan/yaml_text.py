@@ -19,7 +19,6 @@ try:
 except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
     raise MissingExtra(error.name or "pyyaml", extra="data", purpose="describing a release") from error
 
-__all__ = ["LOADER", "Lines", "Place", "dotted", "parsed"]
 
 #: Where an entry stands: keys of mappings, and places in lists counted from 0.
 Place: TypeAlias = tuple[str | int, ...]

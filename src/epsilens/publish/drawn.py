@@ -13,8 +13,6 @@ from ..plan.plan import Release
 from .noise import Drawing
 from .published import Noised, PublishedAnswer, answers_of
 
-__all__ = ["drawn_answers"]
-
 
 def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
     """The answers of a plan, each under noise of its own."""

@@ -17,8 +17,6 @@ from ..errors import InputError, MissingExtra, Unwritten
 if TYPE_CHECKING:
     from .published import Published
 
-__all__ = ["Form", "content_of", "form_of", "save", "writable"]
-
 
 #: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
 _ROOM = 1 << 16

@@ -25,8 +25,6 @@ from ..plan.noise import contribution, listed, psi_of
 from ..plan.plan import Release
 from ..worlds import Neighbours
 
-__all__ = ["Disagreement", "Drawing", "drawing_of", "drawings_of"]
-
 #: Doubles hold whole numbers up to here; totals are cut to it, which moves no two of them apart.
 _MOST = 2**53
 _AGREES = 1e-12

@@ -19,8 +19,6 @@ from ..plan.contribution import Noisy
 from ..plan.plan import Release
 from .noise import Drawing
 
-__all__ = ["Left", "Offered", "left_of", "offered_of"]
-
 
 @dataclass(frozen=True)
 class Offered:

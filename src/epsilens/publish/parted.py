@@ -16,8 +16,6 @@ from ..errors import InputError
 from ..ledger.names import worded
 from ..plan.plan import Release
 
-__all__ = ["one_part_each", "said_of_part"]
-
 _INSTEAD = "or leave part out, and it is counted for everyone"
 
 

@@ -25,8 +25,6 @@ from .offer import Left, Offered
 from .standalone import MISS, counted, interval, limited, quantile
 from .words import TOUCHED, interval_of, touched_name
 
-__all__ = ["LEVEL", "Noised", "Published", "PublishedAnswer", "answers_of", "versions"]
-
 LEVEL = 1 - MISS
 
 

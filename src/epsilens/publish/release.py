@@ -43,8 +43,6 @@ from .published import Published, PublishedAnswer, versions
 from .synthetic import made_up
 from .words import lost_of
 
-__all__ = ["LEDGER", "exact_of", "publishable", "release"]
-
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
 

@@ -20,8 +20,6 @@ from ..plan.plan import Release
 from .noise import drawings_of
 from .words import TOUCHED, interval_of, lost_of, touched_name
 
-__all__ = ["script_of"]
-
 
 def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
     """The script as text."""

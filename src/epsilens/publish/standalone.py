@@ -16,7 +16,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from epsilens.plan.plain_cells import Label, Row, Stopped, numbers, touched
+from ..plan.plain_cells import Label, Row, Stopped, numbers, touched
 
 # -- the table ----------------------------------------------------------------------------------------------------
 

@@ -21,8 +21,6 @@ from ..plan.needs import needs_of, owners_of
 from ..plan.plan import Release
 from ..plan.read import mentioned
 
-__all__ = ["ROWS", "made_up"]
-
 ROWS = 2000
 _EACH = 2  # rows a person
 _SEED = 20261116

@@ -5,8 +5,6 @@ from __future__ import annotations
 from ..plan.noise import contribution
 from ..plan.plan import Release
 
-__all__ = ["TOUCHED", "interval_of", "lost_of", "touched_name"]
-
 #: What the interval of that number holds.
 TOUCHED = "the people whom the limit touched"
 

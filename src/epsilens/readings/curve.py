@@ -16,8 +16,6 @@ from ..checks import Array
 from ..numerics.roots import least
 from .law import FAR_ORDER, Law
 
-__all__ = ["chernoff", "practical", "psi_by_tangents", "renyi"]
-
 _LEAST = 1e-300  # of an error whose probit is known
 
 

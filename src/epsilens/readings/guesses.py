@@ -15,11 +15,6 @@ from ..checks import Array
 from ..numerics.roots import root
 from .law import Law
 
-__all__ = [
-    "advantage", "fbeta_by_thresholds", "fbeta_floor", "log_odds", "odds", "posterior", "precision",
-    "precision_at_recall", "success",
-]  # fmt: skip
-
 _PATIENCE = 24
 
 

@@ -19,8 +19,6 @@ from ..checks import Array
 from ..numerics.frozen import Valued
 from .practical import mu_by_lines, mu_by_tests
 
-__all__ = ["FAR_ORDER", "Known", "Law"]
-
 FAR_ORDER = 1e100  # of a moment: the square of one not much larger is no double
 
 

@@ -24,7 +24,6 @@ from ..numerics.special import half_normal_quantile, probit_gap
 if TYPE_CHECKING:
     from .law import Law
 
-__all__ = ["CLOSE", "balanced", "mu_by_lines", "mu_by_tests", "of_balanced"]
 
 _LEAST = 1e-307  # of an error that is told from none
 CLOSE = 1e-9  # relative, where the readings are exact

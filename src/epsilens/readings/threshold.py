@@ -15,8 +15,6 @@ from scipy.special import ndtri
 from ..checks import Array
 from ..errors import InputError
 
-__all__ = ["threshold"]
-
 
 def threshold(origin: str, parameters: Mapping[str, Any], alpha: Array) -> Array:
     """Laplace: −b·log(2α) for α ≤ ½ and b·log(2(1−α)) above; Gaussian: −σ·Φ⁻¹(α)."""

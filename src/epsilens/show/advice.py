@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from ..catalogue.parameter import Risk
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import find
+from ..numerics.counted import frequencies, frequency, times
+from ..numerics.written import rounded_down, rounded_up
 from .document import Said, Span
 from .sentences import Question, beliefs, false_alarms, question
-from .words import frequencies, frequency, number, rounded_down, rounded_up, small, times
+from .words import number, small
 
 if TYPE_CHECKING:
-    from ..choice.choice import Choice
-
-__all__ = ["consequence", "falls", "instruction", "safe_value", "unseen"]
+    from ..calibration.choice import Choice
 
 
 def falls(parameter: str) -> bool:

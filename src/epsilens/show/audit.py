@@ -11,15 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Finding, Found, Stopped, Verdict
+from ..numerics.counted import grouped
+from ..numerics.written import rounded_down, rounded_up
 from ..shown import listed
 from .charts.audit import band_chart
 from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
-from .words import beside, grouped, rounded_down, rounded_up, small
+from .words import beside, small
 
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
 
-__all__ = ["breaking", "event", "present", "sentence", "why_not"]
 
 _STATUS = {
     Verdict.VIOLATION: "VIOLATION: the runs refute the claim",

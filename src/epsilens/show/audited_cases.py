@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..numerics.counted import grouped
+from ..numerics.written import rounded_down
 from .audit import event
 from .document import Document, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
-from .words import grouped, rounded_down
 
 if TYPE_CHECKING:
     from ..auditing.cases.case import CaseFound, Catalogue
-
-__all__ = ["present", "sentence"]
 
 
 def sentence(found: Catalogue) -> str:

@@ -6,15 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Verdict
+from ..numerics.counted import grouped
+from ..numerics.written import rounded_down, rounded_up
 from .audit import breaking, why_not
 from .audit import present as present_one
 from .document import Document, Lead, Notes, Section, Status, plain_table, said
-from .words import beside, grouped, rounded_down, rounded_up
+from .words import beside
 
 if TYPE_CHECKING:
     from ..auditing.several import Audits, Named
-
-__all__ = ["present", "sentence"]
 
 
 def sentence(found: Audits) -> str:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..build.claimed import Case, Claim, Noise
+from ..mechanisms.claimed import Case, Claim, Noise
+from ..numerics.counted import count, grouped, scale_for
+from ..numerics.written import rounded_down, rounded_up
 from . import charts
 from .document import (
     Cell,
@@ -25,12 +27,10 @@ from .document import (
 )
 from .presenters import finite
 from .sentences import false_alarms, mechanism
-from .words import count, grouped, number, rounded_down, rounded_up, scale_for
+from .words import number
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
-
-__all__ = ["Judged", "by_noise", "curves", "judged", "ranged"]
 
 
 @dataclass(frozen=True, slots=True)

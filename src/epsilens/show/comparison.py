@@ -12,22 +12,22 @@ import numpy as np
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import find
 from ..errors import InputError
+from ..numerics.counted import frequencies, times
 from ..shown import listed
 from .charts.several import choices_chart, experiment_chart, sweep_chart
 from .document import Document, Figure, Figures, Lead, Notes, Section, Span, plain_table, said
 from .explanation import explain
 from .presenters import finite, table
 from .sentences import bounded, question
-from .words import at_most, frequencies, guessed, number, times
+from .words import at_most, guessed, number
 
 if TYPE_CHECKING:
-    from ..choice.choice import Choices
-    from ..choice.comparison import Comparison
-    from ..choice.sweep import Sweep
+    from ..calibration.choice import Choices
+    from ..calibration.comparison import Comparison
+    from ..calibration.sweep import Sweep
     from .charts import Chart
     from .explanation import Explanation
 
-__all__ = ["as_dict", "frame", "of_choices", "of_sweep", "present"]
 
 #: Rows that a document shows of a long table.
 _MOST_ROWS = 40

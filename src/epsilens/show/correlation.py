@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..data.correlation.question import Model
 from ..data.correlation.upper import UpperEnd
+from ..numerics.counted import frequencies
+from ..numerics.written import rounded_down, rounded_up
 from ..shown import listed
 from .charts import Chart
 from .charts.findings import known_curve
@@ -30,12 +32,11 @@ from .document import (
 )
 from .presenters import to_know
 from .sentenced import belief
-from .words import at_most, frequencies, number, rounded_down, rounded_up
+from .words import at_most, number
 
 if TYPE_CHECKING:
     from ..data.correlation.correlation import Correlation
 
-__all__ = ["curve", "present", "sentence"]
 
 #: A table: its title, its head and its rows.
 Rows = tuple[str, list[str], list[list[str]]]

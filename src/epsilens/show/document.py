@@ -12,12 +12,6 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-__all__ = [
-    "Block", "Cell", "Chart", "Code", "Column", "Combination", "Combinations", "Document", "Fact", "Facts", "Figure",
-    "Figures", "Fold", "Forms", "Group", "IconArray", "Icons", "Items", "Kind", "Lead", "Notes", "Paragraph", "Part",
-    "Row", "Said", "Section", "Span", "Status", "Table", "Tone", "flat", "plain_table", "said",
-]  # fmt: skip
-
 
 class Forms(Flag):
     """Where a block is shown."""

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, checks
-from ..build.claimed import Claim
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, MissingExtra
+from ..mechanisms.claimed import Claim
+from ..numerics.counted import apart, frequencies, frequency
+from ..numerics.written import rounded_down, rounded_up
 from ..readings.law import Known
 from ..worlds import MEMBERSHIP
 from . import charts
@@ -52,19 +54,15 @@ from .document import (
 from .presenters import Presented, finite
 from .readings import Row, rows
 from .sentences import false_alarms, lead, mechanism, question, title
-from .words import apart, frequencies, frequency, rounded_down, rounded_up, small
+from .words import small
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..build.knowledge.knowledge import Informed
-    from ..choice.choice import Choice
+    from ..attacks.knowledge.knowledge import Informed
+    from ..calibration.choice import Choice
     from ..experiment import Experiment
 
-__all__ = [
-    "Explanation", "by_noise_section", "chosen", "command_line", "explain", "frame", "of_choice", "of_experiment",
-    "of_informed", "pictures", "reading_table", "told",
-]  # fmt: skip
 
 #: The width asked for where a narrower one is not reached.
 _ROUGH = 0.05

@@ -6,15 +6,16 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..numerics.counted import grouped
+from ..numerics.written import rounded_down, rounded_up
 from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
 from .presenters import Report, to_know
-from .words import at_most, grouped, number, rounded_down, rounded_up, small
+from .words import at_most, number, small
 
 if TYPE_CHECKING:
     from ..attacks.identification import Identification
 
-__all__ = ["present", "report", "sentence"]
 
 _LADDER = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..ledger.entry import Kind as Line
 from ..ledger.limits import CURRENCIES
+from ..numerics.counted import count, grouped, scale_for
+from ..numerics.written import rounded_down
 from .charts.ledger import over_time
 from .document import (
     Block,
@@ -28,13 +30,12 @@ from .document import (
     Tone,
     said,
 )
-from .words import at_most, cost, count, grouped, rounded_down, scale_for
+from .words import at_most, cost
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending
     from ..ledger.ledger import Ledger
 
-__all__ = ["account_sentence", "ledger_sentence", "of_account", "of_ledger"]
 
 _STATES = {
     Line.RESERVED: "reserved, counts",

@@ -10,6 +10,8 @@ from ..errors import EpsilensError, NoSolutionError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.conversion import Conversion, Missing, convert, promise, sure, why_not_in_short
 from ..notions.implications import IMPLICATIONS, REFUTED, Conditions
+from ..numerics.counted import frequencies, times
+from ..numerics.written import rounded_down, rounded_up
 from .document import (
     Cell,
     Column,
@@ -30,9 +32,7 @@ from .document import (
     said,
 )
 from .presenters import Presented, to_know, with_command
-from .words import at_most, frequencies, rounded_down, rounded_up, times
-
-__all__ = ["NotionsReport", "between", "enough", "listed", "of_conversion", "promise_sentence", "promised"]
+from .words import at_most
 
 
 @dataclass(frozen=True)

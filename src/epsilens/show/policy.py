@@ -6,8 +6,6 @@ no script, fetches nothing and sends nothing.
 
 from __future__ import annotations
 
-__all__ = ["POLICY", "meta"]
-
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; base-uri 'none'; form-action 'none'"
 )

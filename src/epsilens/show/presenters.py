@@ -21,11 +21,6 @@ from .document import Code, Document, Forms, Paragraph, Section, said
 if TYPE_CHECKING:
     from .charts import Chart, Charts
 
-__all__ = [
-    "Presented", "Report", "board", "board_pdf", "chart", "charts", "csv", "data", "document", "explained", "finite",
-    "fragment", "frame", "html", "markdown", "pdf", "registry", "sentence", "table", "terminal", "text", "to_know",
-    "verdict", "with_command",
-]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
 _PRESENTERS = {

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
+from ..numerics.written import rounded_down
 from ..plan.contribution import Noisy
 from ..publish.words import TOUCHED
 from .assessment.labels import asked_title, error
@@ -32,13 +33,12 @@ from .document import (
     plain_table,
     said,
 )  # fmt: skip
-from .words import cost, rounded_down
+from .words import cost
 
 if TYPE_CHECKING:
     from ..publish.offer import Left, Offered
     from ..publish.published import Published
 
-__all__ = ["PLAN", "present", "sentence"]
 
 #: Over the plan, at the end.
 PLAN = "The plan"

@@ -13,17 +13,17 @@ import numpy as np
 
 from ..catalogue.readings import find
 from ..experiment import factor_of
-from ..laws.loss.step import NoiseKind
+from ..laws.composition.step import NoiseKind
 from ..laws.product import steps_of
+from ..numerics.counted import count, frequencies, grouped, scale_for, upward
+from ..numerics.written import rounded_down, rounded_up
 from ..readings.guesses import log_odds, odds
 from ..worlds import Kind
 from .sentences import Question, false_alarms
-from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, separated, small, upward
+from .words import number, separated, small
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
-
-__all__ = ["Row", "best_guess", "rows"]
 
 
 @dataclass(frozen=True, slots=True)

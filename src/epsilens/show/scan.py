@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
+from ..numerics.counted import frequencies, upward
 from ..shown import listed
 from .document import Document, Lead, Section, plain_table, said
 from .presenters import to_know
-from .words import at_most, frequencies, of_100, people_of_100, upward
+from .words import at_most, of_100, people_of_100
 
 if TYPE_CHECKING:
     from ..data.scan.combinations import Isolating
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from ..data.scan.planned import PlannedRisk
     from ..data.scan.result import Scan
 
-__all__ = ["alone", "combination", "population", "present", "sentence", "verdict"]
 
 _MOST_PEOPLE = 50
 _MOST_SUBSETS = 12

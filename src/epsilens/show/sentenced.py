@@ -8,24 +8,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ..numerics.counted import frequencies, times
+from ..numerics.written import rounded_down
 from ..shown import listed
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
-from .words import at_most, frequencies, number, rounded_down, small, times
+from .words import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..attacks.mistaken import Mistaken
-    from ..attacks.observed import Observed
-    from ..build.composition import Vector
-    from ..build.correlated.over_time import Temporal
-    from ..build.correlated.risk import Contribution, Worst
-    from ..build.knowledge.composite import WorstPair
-    from ..build.knowledge.knowledge import Knowledge
-    from ..build.limits import Clt
+    from ..attacks.correlated.over_time import Temporal
+    from ..attacks.correlated.risk import Contribution, Worst
+    from ..attacks.empirical import Observed
+    from ..attacks.knowledge.composite import WorstPair
+    from ..attacks.knowledge.knowledge import Knowledge
+    from ..attacks.misspecification import Mistaken
+    from ..mechanisms.composition import Vector
+    from ..mechanisms.limits import Clt
 
-__all__ = [
-    "belief", "knowledge", "mistaken", "observed", "of_clt", "of_contribution", "of_knowledge", "of_mistaken",
-    "of_observed", "of_pair", "of_temporal", "of_vector", "of_worst", "pair", "vector", "worst",
-]  # fmt: skip
 
 _KIND = "In a sentence"
 Result = TypeVar("Result")

@@ -12,28 +12,15 @@ import numpy as np
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
 from ..laws.finite.whole import DiscreteNormal, Skellam, WholeNoise
+from ..numerics.counted import apart, count, frequencies, frequency, grouped, scale_for
+from ..numerics.written import rounded_down, rounded_up
 from ..readings.law import Known
 from ..worlds import Kind
 from .document import Said, Span
-from .words import (
-    apart,
-    count,
-    frequencies,
-    frequency,
-    grouped,
-    guessed,
-    rounded_down,
-    rounded_up,
-    scale_for,
-    separated,
-    small,
-)
+from .words import guessed, separated, small
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
-
-__all__ = ["Question", "beliefs", "bounded", "false_alarms", "lead", "mechanism", "question", "title",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

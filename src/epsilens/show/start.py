@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ..data.understanding.understood import Column, Understanding
     from ..plan.start import Start
 
-__all__ = ["present", "sentence"]
 
 _ROLES = {
     Role.IDENTIFIER: "identifier",

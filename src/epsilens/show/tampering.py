@@ -11,24 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..build.tampering.detection import Detection, Series
-from ..build.tampering.hiding import boundary, epsilon_to_detect
-from ..build.tampering.tampering import TESTS
+from ..attacks.tampering_detection.detection import Detection, Series
+from ..attacks.tampering_detection.hiding import boundary, epsilon_to_detect
+from ..attacks.tampering_detection.tampering import TESTS
 from ..errors import NoSolutionError
+from ..numerics.counted import times
+from ..numerics.written import rounded_down, rounded_up
 from .charts import Chart
 from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
 from .presenters import Report, finite, to_know
-from .words import at_most, number, rounded_down, rounded_up, small, times
+from .words import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..build.tampering.tampering import Rule, Tampering
+    from ..attacks.tampering_detection.tampering import Rule, Tampering
 
-__all__ = [
-    "about", "detection", "limits", "of_detection", "of_rule", "of_series", "present", "price", "series",
-    "series_verdict", "verdict",
-]  # fmt: skip
 
 SCHEMA = 1
 #: A table: its title, its head and its rows.
@@ -102,7 +100,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
     """What false records add together, and the tests for it.
 
     >>> import epsilens as el
-    >>> print(about(el.tampering(epsilon=1.0, bias=1.0), alpha=0.1).sentence)
+    >>> print(about(el.attacks.tampering(epsilon=1.0, bias=1.0), alpha=0.1).sentence)
     False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what it...
     """
     p = t.parameters
@@ -253,7 +251,7 @@ def verdict(d: Detection) -> str:
     """What one published answer says.
 
     >>> import epsilens as el
-    >>> print(verdict(el.detect(106.0, 100.0, epsilon=1.0)))
+    >>> print(verdict(el.attacks.detect(106.0, 100.0, epsilon=1.0)))
     The published answer lies 6 above the expected one: it looks tampered with. Noise alone strays so far...
     """
     off = d.difference

@@ -10,13 +10,8 @@ import math
 import re
 from decimal import Decimal
 
-from ..numerics.counted import apart, count, frequencies, frequency, grouped, scale_for, times, upward
+from ..numerics.counted import times, upward
 from ..numerics.written import rounded_down, rounded_up
-
-__all__ = [
-    "apart", "at_most", "beside", "cost", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100",
-    "people_of_100", "rounded_down", "rounded_up", "scale_for", "separated", "small", "times", "upward",
-]  # fmt: skip
 
 
 def separated(text: str) -> str:

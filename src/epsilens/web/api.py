@@ -32,9 +32,6 @@ from .refused import Refused
 from .security import MOST_LIST, MOST_TEXT
 from .shares_pages import Shares, shared
 
-__all__ = ["Failure", "describe", "docs_router", "make_router"]
-
-
 SCHEMA = 1
 
 

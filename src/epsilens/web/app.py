@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 
     from ..ledger.ledger import Ledger
 
-__all__ = ["create_app", "is_loopback", "server_of", "stop", "views"]
-
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Ledger | None = None) -> FastAPI:
     """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it can release."""

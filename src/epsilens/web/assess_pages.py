@@ -32,8 +32,6 @@ from .sent import Sent, sent_form, wants_json
 from .spreadsheets import of_assessment
 from .uploads import Upload
 
-__all__ = ["router", "unsent", "view_of"]
-
 router = APIRouter(include_in_schema=False)
 
 #: How long a request waits before it shows how far the job is.

@@ -33,7 +33,6 @@ from .uploads import Upload
 if TYPE_CHECKING:
     from ..plan.plan import Release
 
-__all__ = ["DRAFTS", "UPLOAD", "Known", "View", "families", "link_of", "read", "show", "table_name", "turned"]
 
 #: What stands for the uploaded file in a release that does not name it.
 UPLOAD = "upload"

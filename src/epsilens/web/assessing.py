@@ -11,8 +11,6 @@ from .planform import check_size
 from .refused import Refused
 from .uploads import Upload
 
-__all__ = ["assessed", "awaited"]
-
 #: How often it is looked whether the one who asked is still there.
 _LOOK = 0.5
 

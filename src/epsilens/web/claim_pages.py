@@ -23,8 +23,6 @@ from .questions import Asked, check_of_100, explain_strictly, problem_of
 from .security import check_texts
 from .spreadsheets import of_explanation
 
-__all__ = ["ask_claim", "router"]
-
 router = APIRouter(include_in_schema=False)
 
 

@@ -13,10 +13,10 @@ from markupsafe import Markup
 
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS
+from ..numerics.counted import frequencies
 from ..show import charts
 from ..show.charts import icons
 from ..show.charts.chart import Chart
-from ..show.words import frequencies
 from .comparing import EXAMPLE, LETTERS, Comparison, Setting, compare
 from .fields import field_of
 from .pages import plain_or_here, query_of, render, slots
@@ -24,7 +24,6 @@ from .pages import plain_or_here, query_of, render, slots
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["chart_of", "name_of", "router", "table_of"]
 
 router = APIRouter(include_in_schema=False)
 

@@ -19,8 +19,6 @@ from .fields import Field, field_of, shown_fields, way_of, ways_of
 from .questions import Asked, Problem, check_of_100, entered_of, explain_strictly, problem_of, set_up
 from .security import check_texts
 
-__all__ = ["EXAMPLE", "LETTERS", "Comparison", "Setting", "compare"]
-
 LETTERS = "abcd"
 #: What Compare starts with: the same ε, and another noise.
 EXAMPLE = {"a": "laplace:epsilon=1", "b": "gaussian:epsilon=1,delta=0.000001"}

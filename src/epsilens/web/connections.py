@@ -10,8 +10,6 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["Connection", "Server"]
-
 #: Seconds that an idle connection, and at the end requests that are being answered, are waited for.
 _KEEP_ALIVE, _GRACE = 20, 5
 _CONNECTIONS = 300

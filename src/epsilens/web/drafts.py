@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from .planform import Plan
 from .questions import Problem
 
-__all__ = ["Draft", "Drafts"]
-
 
 @dataclass(frozen=True)
 class Draft:

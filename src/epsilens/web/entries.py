@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..plan.asked import Label
 
-__all__ = ["chance", "columns", "commas", "labels", "listed", "number", "of_100", "percent", "text", "written"]
-
 
 def number(text: str) -> Any:
     """A number as it was typed; text that is none is left for the release to complain about."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["DEFAULT", "EXAMPLES"]
-
 DEFAULT = "epsilens:rand-hie"
 
 #: A plan to start from for each bundled table: those of ``examples/``.

@@ -17,8 +17,6 @@ from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import EXPLAINED
 from ..shares import share_of
 
-__all__ = ["Field", "field_of", "from_of_100", "has_field", "shown_fields", "to_of_100", "way_of", "ways_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Field:

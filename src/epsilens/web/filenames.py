@@ -6,8 +6,6 @@ import unicodedata
 
 from .refused import Refused
 
-__all__ = ["ENDINGS", "READ", "check_start", "cleaned", "ending_of"]
-
 #: What the page reads, in words.
 READ = "a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file"
 ENDINGS = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")

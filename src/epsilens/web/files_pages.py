@@ -19,8 +19,6 @@ from .problems import problem_at
 from .refused import Refused
 from .sent import sent_form, wants_json
 
-__all__ = ["router", "state_of"]
-
 router = APIRouter(include_in_schema=False)
 
 

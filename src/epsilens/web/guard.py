@@ -22,8 +22,6 @@ from urllib.parse import urlsplit
 from .log import kind_of, note
 from .security import Limits
 
-__all__ = ["App", "Guard", "Message", "Receive", "Scope", "Send"]
-
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]

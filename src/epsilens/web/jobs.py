@@ -25,8 +25,6 @@ from .security import Limits
 from .uploads import Upload
 from .workers import Worker, Workers
 
-__all__ = ["Job", "Jobs", "Progress", "State"]
-
 
 class State(StrEnum):
     """Where a job stands."""

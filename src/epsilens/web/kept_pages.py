@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from ..choice.comparison import compare as side_by_side
+from ..calibration.comparison import compare as side_by_side
 from ..errors import EpsilensError, InputError
 from ..show import charts
 from ..show.charts.chart import Chart
@@ -17,8 +17,6 @@ from .comparing import Comparison, compare
 from .pages import PICTURES, attachment, file_of, query_of, unanswered
 from .questions import Asked, Problem, problem_of
 from .spreadsheets import of_comparison, of_explanation
-
-__all__ = ["picture", "router"]
 
 router = APIRouter(include_in_schema=False)
 

@@ -22,8 +22,6 @@ from .kept_pages import picture
 from .pages import PICTURES, Kept, as_json, attachment, beside, file_of, render
 from .security import check_texts
 
-__all__ = ["Named", "router"]
-
 router = APIRouter(include_in_schema=False)
 #: Drawing what was released one after the other takes a while, and an account changes only with its head.
 _drawn = Kept(32)

@@ -10,8 +10,6 @@ import re
 import traceback
 from pathlib import Path
 
-__all__ = ["OURS", "kind_of", "note"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 #: What a line of ours about an error looks like: nothing else of a worker's output is passed on.
 OURS = re.compile(r"an? [a-z]+ failed with \w{1,80}( at epsilens(\.\w{1,40}){0,6}:\d{1,6})?")

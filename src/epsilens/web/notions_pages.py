@@ -16,16 +16,14 @@ from ..catalogue.said import conditions_given, number, plain
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
+from ..numerics.written import rounded_down
 from ..show import notions as report
 from ..show.explanation import command_line
 from ..show.render import html
-from ..show.words import rounded_down
 from .fields import field_of
 from .pages import PICTURES, as_json, attachment, file_of, render, unanswered
 from .questions import Problem, with_symbol
 from .security import check_texts
-
-__all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 

@@ -41,11 +41,6 @@ if TYPE_CHECKING:
     from ..show.explanation import Explanation
     from .comparing import Setting
 
-__all__ = [
-    "PICTURES", "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render",
-    "router", "slots", "unanswered",
-]  # fmt: skip
-
 
 _VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
 #: Views that only some servers have.

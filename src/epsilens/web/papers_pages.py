@@ -19,8 +19,6 @@ from .pages import as_json, attachment, file_of, render
 from .recomputed import ERRORS, Recomputed
 from .refused import Refused
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 #: How long a first visit waits for a paper before it is told that it is under way.

@@ -13,8 +13,6 @@ from fastapi import Request
 from ..errors import MissingExtra
 from .security import is_loopback
 
-__all__ = ["ours", "refusal"]
-
 #: Whoever comes through another server sits elsewhere.
 _PASSED_ON = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 

@@ -25,19 +25,6 @@ from typing import Any
 from ..data.tables.conditions import parse, syntax
 from ..errors import InputError
 
-__all__ = [
-    "COMPARISONS",
-    "MOST_TERMS",
-    "Condition",
-    "Family",
-    "Is",
-    "Term",
-    "condition_of",
-    "entry_of",
-    "family_of",
-    "text_of",
-]
-
 MOST_TERMS = 12
 
 

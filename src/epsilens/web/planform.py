@@ -19,17 +19,12 @@ from ..errors import InputError
 from ..show.words import small
 from .entries import chance, commas, labels, listed, number, of_100, percent, text, written
 from .entries import columns as several
-from .examples import EXAMPLES
 from .picker import MOST_TERMS, Condition, Family, Is, Term, condition_of, text_of
 
 if TYPE_CHECKING:
     from ..plan.asked import ReleaseQuery
     from ..plan.plan import Release
 
-__all__ = [
-    "EXAMPLES", "KINDS", "LIMITS", "MOST_QUERIES", "READ_AS", "Picked", "Plan", "check_size", "entered",
-    "families_of", "mapping_of", "plan_of", "shown", "to_yaml",
-]  # fmt: skip
 
 KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogram": "Counts of each"}
 #: How the text of a column can be read.

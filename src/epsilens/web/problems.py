@@ -11,8 +11,6 @@ from .planform import LIMITS, Plan
 from .questions import Problem
 from .refused import Refused
 
-__all__ = ["check_columns", "field_of", "problem_at"]
-
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
     "confirm": "confirm", "file": "file", "table": "file", "data.table": "file", "yaml": "yaml", "title": "title",

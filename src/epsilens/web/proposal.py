@@ -12,8 +12,6 @@ from ..plan.yaml_text import LOADER, dotted, parsed
 from .picker import condition_of
 from .problems import field_of
 
-__all__ = ["Reason", "reasons"]
-
 #: A word that is offered and not set: ``  # person: id   # the column that says whose row it is``.
 _OFFERED = re.compile(r"  # (\w+): (.*?)\s+# (.*)$")
 _CHOOSE = re.compile(r"^choose(: | (?=without))")

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..build import builder
-from ..catalogue.mechanisms import CLAIMED, Mechanism, every_option
+from ..catalogue.mechanisms import CLAIMED, Mechanism, builder, every_option
 from ..catalogue.parameter import Kind
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import READINGS
@@ -39,10 +38,6 @@ from .security import bounded, check_texts
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = [
-    "Asked", "Problem", "ask_choose", "ask_explain", "check_of_100", "choosable", "choose_strictly", "entered_of",
-    "explain_strictly", "of_100_limits", "problem_of", "set_up", "with_symbol",
-]  # fmt: skip
 
 #: What a claim takes beside what mechanisms do.
 _CLAIMED = tuple(name for name in CLAIMED.takes if name not in every_option())
@@ -135,7 +130,7 @@ def choose_strictly(
     mechanism: str, at_most: str, given: Mapping[str, str], parameter: str | None = None
 ) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
-    from ..choice.choice import choose
+    from ..calibration.choice import choose
     from ..show.explanation import chosen, command_line
 
     entry = find(mechanism)

@@ -21,8 +21,6 @@ from typing import Any
 from .log import kind_of
 from .pages import beside
 
-__all__ = ["answered", "main"]
-
 _SPARE_SECONDS = 5
 
 

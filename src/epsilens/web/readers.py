@@ -27,8 +27,6 @@ from .log import note
 from .refused import Refused
 from .security import Limits
 
-__all__ = ["Asked", "Readers"]
-
 _LOOK = 0.05  # seconds between two looks at whether anybody still waits
 _START_SECONDS = 60.0
 _AT_ONCE = 0.3

@@ -9,8 +9,6 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from .refused import Refused
 
-__all__ = ["AROUND", "FilePart"]
-
 #: How many bytes may stand around the file: the fields of a form.
 AROUND = 1_000_000
 _BROKEN = "the upload is not a form with a file: choose the file on the page and send it from there"

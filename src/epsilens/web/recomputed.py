@@ -18,14 +18,13 @@ from fastapi.responses import JSONResponse, Response
 
 from ..errors import EpsilensError
 from ..papers import PAPERS, reproduction
-from ..papers.errata import ERRATA, holds
+from ..papers.errata import ERRATA
+from ..papers.erratum import holds
 from ..show.render import html
 from .log import note
 from .readers import Readers
 from .refused import Refused, fine
 from .security import Limits
-
-__all__ = ["ERRORS", "Recomputed", "made", "router"]
 
 #: What the checks of the errata are asked for by.
 ERRORS = "errata"

@@ -6,8 +6,6 @@ from typing import Any
 
 from ..errors import EpsilensError
 
-__all__ = ["Refused", "fine"]
-
 
 class Refused(EpsilensError):  # noqa: N818 - reads as what it is
     """A refusal in a sentence; ``parameter`` is the field or the part of a release it speaks of."""

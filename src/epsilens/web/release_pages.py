@@ -32,8 +32,6 @@ from .refused import Refused
 from .security import check_texts
 from .sent import texts
 
-__all__ = ["Offer", "Offers", "router"]
-
 router = APIRouter(include_in_schema=False)
 
 _KINDS = {

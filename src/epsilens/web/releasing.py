@@ -17,7 +17,6 @@ from .tasks import Work, planned
 if TYPE_CHECKING:
     from ..publish.published import Published
 
-__all__ = ["RELEASING", "amount_of"]
 
 _SYMBOLS = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
 

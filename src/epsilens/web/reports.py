@@ -9,10 +9,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from ..errors import InputError
+from ..numerics.counted import frequencies, times
 from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
-from ..show.words import frequencies, times
-
-__all__ = ["Report", "pictured", "rows_of", "said_of", "taken"]
 
 _Text = Annotated[str, Field(max_length=600)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]

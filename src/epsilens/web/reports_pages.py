@@ -22,8 +22,6 @@ from .questions import Problem
 from .reports import Report, pictured, rows_of, said_of, taken
 from .spreadsheets import written
 
-__all__ = ["router"]
-
 router = APIRouter(include_in_schema=False)
 
 _BROUGHT = Kept(32)

@@ -19,8 +19,6 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
-__all__ = ["Limits", "allowed_hosts", "bounded", "check_texts", "is_loopback"]
-
 
 def allowed_hosts(host: str) -> frozenset[str]:
     """The names this server answers to when it listens on ``host``."""

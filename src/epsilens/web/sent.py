@@ -13,8 +13,6 @@ from ..errors import EpsilensError
 from .refused import Refused
 from .uploads import Upload
 
-__all__ = ["Sent", "sent_form", "texts", "wants_json"]
-
 #: Entries that are chosen from a table's columns, whatever these are called.
 _COLUMN = re.compile(r"person|unit|related|q\d+_by|\w+_column")
 

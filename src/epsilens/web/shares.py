@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..assessment.assessment import Assessment
     from ..assessment.shares import Basis
 
-__all__ = ["MOST_PACKED", "carried", "panel_of", "percentages", "shares_of", "shown"]
 
 #: A report with more than this to carry (thousands of groups) is not offered with sliders.
 MOST_PACKED = 500_000

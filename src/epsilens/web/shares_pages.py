@@ -17,8 +17,6 @@ from .problems import problem_at
 from .sent import texts
 from .shares import panel_of, shares_of
 
-__all__ = ["Shares", "router", "shared"]
-
 router = APIRouter(include_in_schema=False)
 
 

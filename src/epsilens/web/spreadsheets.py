@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["of_assessment", "of_comparison", "of_explanation", "written"]
-
 
 def written(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Rows as CSV; a text that a spreadsheet would run as a formula is marked as text.

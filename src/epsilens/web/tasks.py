@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..plan.plan import Release
     from ..show.document import Block, Document
 
-__all__ = ["TASKS", "Work", "planned"]
 
 _Tell = Callable[[int, int, str], None]
 #: Values offered for a condition: those of columns with few of them, and none as long as a sentence.

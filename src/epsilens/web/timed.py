@@ -18,8 +18,6 @@ from .pages import beside
 from .readers import Asked, Readers
 from .refused import Refused
 
-__all__ = ["Timed", "is_quick"]
-
 #: What one formula answers, whatever the numbers.
 _CLOSED = frozenset({"laplace", "gaussian", "pure", "unary", "hadamard-response", "noisy-max", "permute-and-flip"})
 #: Addresses that compute nothing from a query, or have processes of their own.

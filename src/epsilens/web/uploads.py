@@ -33,7 +33,6 @@ from .security import Limits
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["Upload", "Uploads"]
 
 #: How many bytes are gathered before they are written; the first few say what a file is.
 _BLOCK, _START = 1 << 20, 4

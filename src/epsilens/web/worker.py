@@ -28,8 +28,6 @@ from .log import kind_of
 from .releasing import RELEASING
 from .tasks import TASKS, Work
 
-__all__ = ["answer", "main"]
-
 #: What an error of the library is about where only another machine, or the command, could be given more of it.
 _MACHINE = ("memory", "spill")
 _TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}

@@ -19,8 +19,6 @@ from typing import Any
 from .log import OURS, note
 from .security import Limits
 
-__all__ = ["Worker", "Workers"]
-
 
 class Worker:
     """One process: asked once, or again where that left it clean."""

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import epsilens as el
-from epsilens.build import correlated
+from epsilens.attacks import correlated
 from epsilens.data.correlation import sampling
 from epsilens.data.tables.source import bundled
 from epsilens.errors import InputError

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from tests.data.correlation.samples import without_engine
 
-from epsilens.build import correlated
+from epsilens.attacks import correlated
 from epsilens.data.correlation import sampling
 from epsilens.data.correlation.related import related
 from epsilens.data.correlation.sampling import _adversaries, drawn_interval, normal_interval, regression

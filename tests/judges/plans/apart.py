@@ -27,8 +27,6 @@ import epsilens as el
 from epsilens.assessment import assessment as whole
 from epsilens.assessment.risks import Curve, Risk
 
-__all__ = ["Apart", "make_apart", "risks_apart"]
-
 
 @dataclass(frozen=True)
 class Part:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["All", "Between", "Cell", "Compare", "Condition", "Empty", "Not", "OneOf"]
-
 #: What a cell of the table holds.
 Cell = str | float | None
 

@@ -18,8 +18,6 @@ from epsilens.plan.labels import shown
 from epsilens.plan.noise import unsaid
 from epsilens.plan.plan import Release
 
-__all__ = ["law_of_draw", "missed", "ratio_below"]
-
 
 def law_of_draw(noise: Noise, scale: float) -> Any:
     """The noise as scipy has it."""

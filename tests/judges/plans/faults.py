@@ -24,8 +24,6 @@ from epsilens.plan.noise import contribution
 from epsilens.plan.plan import Release
 from epsilens.plan.relatives import Relation
 
-__all__ = ["FAULTS", "rewritten"]
-
 
 @contextmanager
 def rewritten(module: ModuleType, name: str, old: str, new: str) -> Iterator[None]:

@@ -39,8 +39,6 @@ from epsilens.plan.noise import contribution, psi_of
 from epsilens.plan.plan import Release
 from epsilens.publish.release import exact_of
 
-__all__ = ["SLACK", "Failure", "Tally", "judge_case", "judge_plans"]
-
 #: Below this an assessed number is no smaller than the truth, but for rounding.
 SLACK = 1e-9
 #: What an assessed number may lie above the truth and still be called exact: the bracket of a composition.

@@ -25,8 +25,6 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammainc, log_ndtr
 
-__all__ = ["Pair", "dominated", "gaussian_delta", "laplace_delta", "product"]
-
 _MOST_TERMS = 20_000
 
 

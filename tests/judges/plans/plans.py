@@ -17,8 +17,6 @@ from epsilens.plan.cells import cells_of_rows
 from epsilens.plan.file import read_release
 from epsilens.plan.read import as_written
 
-__all__ = ["ABOUT_PLAN", "WORDS", "Ask", "Case", "Row", "covering", "frame", "make", "met_in", "pairs", "schema"]
-
 Row = dict[str, Any]
 Label = tuple[Cell, ...]
 

@@ -25,8 +25,6 @@ from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of
 from epsilens.publish.script import script_of
 
-__all__ = ["unlike"]
-
 DRAWS = 400
 
 Key = tuple[int, tuple[str | None, ...]]

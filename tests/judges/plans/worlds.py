@@ -30,8 +30,6 @@ from epsilens.plan.cells import Cells, Draw, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.plan import Release
 
-__all__ = ["Found", "Question", "World", "Worlds", "listed_with"]
-
 #: Instead of a label, for the number that all groups of a query have together.
 _ALL = ("all groups",) * 9
 

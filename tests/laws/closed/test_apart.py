@@ -10,8 +10,8 @@ from scipy.special import ndtr
 
 from epsilens.laws.closed.apart import Apart
 from epsilens.laws.closed.normal import normal_delta
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.sampled import Sampled
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.sampled import Sampled
 
 SHIFTS, WEIGHTS = (0.5, 1.0, 3.0), (0.9, 0.09, 0.01)
 STEP = Apart(SHIFTS, tuple(math.log(w) for w in WEIGHTS))

@@ -33,8 +33,8 @@ def test_two_laplaces(shift: float) -> None:
 
 def test_whatever_the_size() -> None:
     """Errors of e^{−2500} are no doubles: the index was 0 there, and 0.4 where 0.26 is true of much normal data."""
-    assert el.differencing(epsilon=1e4).psi() == pytest.approx(141.09248146978, rel=1e-12)
-    assert el.differencing(epsilon=1e4).mu(level=0.01) == pytest.approx(141.09248146978, rel=1e-12)
+    assert el.attacks.differencing(epsilon=1e4).psi() == pytest.approx(141.09248146978, rel=1e-12)
+    assert el.attacks.differencing(epsilon=1e4).mu(level=0.01) == pytest.approx(141.09248146978, rel=1e-12)
     assert float(LaplaceSumShift(2, np.asarray(1e-12)).psi()) == pytest.approx(np.sqrt(2 * np.pi) / 4 * 1e-12, rel=1e-9)
     law = NormalLaplaceShift(np.asarray(30.0), np.asarray(7.9))
     inside = float(law.profile(np.asarray(0.0)))
@@ -50,6 +50,7 @@ def test_lighter_tails_show() -> None:
 def test_errors_below_doubles_of_pieces() -> None:
     """An average that clamps has a bounded loss: where no error is a double, that bounds ψ, which was 0."""
     few, many = (
-        el.differencing_average(epsilon=e, n=5, value=1.0, mean=0.5, bounds=(0, 1)).psi() for e in (700.0, 5000.0)
+        el.attacks.differencing_average(epsilon=e, n=5, value=1.0, mean=0.5, bounds=(0, 1)).psi()
+        for e in (700.0, 5000.0)
     )
-    assert few < many <= el.pure(epsilon=5000.0).psi()
+    assert few < many <= el.mechanisms.pure(epsilon=5000.0).psi()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epsilens.laws.closed.logistic import BoundedRange, Logistic, LogisticStep
-from epsilens.laws.loss.law import Loss
+from epsilens.laws.composition.law import Loss
 from epsilens.readings.law import Known
 
 EPSILONS = [1e-12, 1e-9, 1e-4, 0.1, 1.0, 3.7, 4.2, 25.0, 300.0, 700.0]

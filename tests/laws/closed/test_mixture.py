@@ -14,9 +14,9 @@ from epsilens.checks import Array
 from epsilens.errors import InputError
 from epsilens.laws.closed.mixture import DrawsStep, GroupStep, MixtureStep, draws_step, group_step, mixture_step
 from epsilens.laws.closed.normal import NormalStep
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.sampled import Sampled
-from epsilens.laws.loss.step import Step
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.step import Step
 
 # shifts, weights: none at 0; most of it there; little there; tiny shifts; a rare long one
 CASES = [

@@ -14,8 +14,8 @@ import epsilens as el
 from epsilens.laws.closed.mixture import group_step
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.closed.opposite import Opposite, group_replaced
-from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.sampled import Sampled
+from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.sampled import Sampled
 
 
 def test_one_record_is_the_sample_whose_record_is_replaced() -> None:

@@ -132,7 +132,7 @@ def test_psi_of_wide_noise() -> None:
 
 
 def test_divergences_of_a_discrete_gaussian() -> None:
-    e = el.discrete_gaussian(sigma=1.0)
+    e = el.mechanisms.discrete_gaussian(sigma=1.0)
     assert e.renyi([2.0, 64.0, 128.0, 1e6]) == pytest.approx([1.0, 32.0, 64.0, 5e5], rel=1e-14)
     assert e.kl() == pytest.approx(0.5, rel=1e-14)
     for order in (0.3, 0.5, 1.5, 2.37):
@@ -141,26 +141,26 @@ def test_divergences_of_a_discrete_gaussian() -> None:
     assert e.chernoff() == pytest.approx(-float(moment(DiscreteNormal(1.0), 1, 1.0, 0.5)), rel=1e-13)
     assert e.renyi(math.inf) == math.inf
     # order·d²/2σ² ≤ 40 at order 64
-    choice = el.choose(el.discrete_gaussian, "sigma", at_most=40, reading="renyi", order=64)
+    choice = el.choose(el.mechanisms.discrete_gaussian, "sigma", at_most=40, reading="renyi", order=64)
     assert choice.value == pytest.approx(math.sqrt(64 / 80), rel=1e-9)
     assert el.bridges.to_rdp(e, [2.0, 128.0]) == pytest.approx([1.0, 64.0], rel=1e-14)
 
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.05, 0.3, 7.0, 2000.0])
 def test_divergences_at_every_scale(sigma: float) -> None:
-    e = el.discrete_gaussian(sigma=sigma, sensitivity=2)
+    e = el.mechanisms.discrete_gaussian(sigma=sigma, sensitivity=2)
     assert e.kl() == pytest.approx(2 / sigma**2, rel=1e-12)
     assert e.renyi([3.0, 1e4]) == pytest.approx([6 / sigma**2, 2e4 / sigma**2], rel=1e-13)
 
 
 def test_composed_divergences_add_up_and_have_two_finite_ends() -> None:
-    e = el.discrete_gaussian(sigma=1.0).repeat(5)
+    e = el.mechanisms.discrete_gaussian(sigma=1.0).repeat(5)
     for reading, arguments, truth in (("kl", {}, 2.5), ("renyi", {"order": 16.0}, 40.0)):
         low, high = e.bracket(reading, **arguments)
         assert low <= truth <= high <= low * (1 + 1e-10)
     low, high = e.bracket("psi")
     assert math.sqrt(5) <= low <= high <= low * 1.001
-    both = el.compose(el.discrete_gaussian(sigma=3.0), el.laplace(epsilon=0.5))
+    both = el.compose(el.mechanisms.discrete_gaussian(sigma=3.0), el.laplace(epsilon=0.5))
     low, high = both.bracket("psi")
     assert low <= high <= low * 1.001
     low, high = both.bracket("renyi", order=8.0)
@@ -168,7 +168,7 @@ def test_composed_divergences_add_up_and_have_two_finite_ends() -> None:
 
 
 def test_a_sample_has_divergences_in_both_orders() -> None:
-    one = el.subsample(el.discrete_gaussian(sigma=1.0), rate=0.1)
+    one = el.subsample(el.mechanisms.discrete_gaussian(sigma=1.0), rate=0.1)
     for e, count in ((one, 1), (one.repeat(7), 7)):
         for power, read in ((-15.0, e), (16.0, e.reverse())):
             truth = count * float(moment(DiscreteNormal(1.0), 1, 0.1, power)) / 15
@@ -182,14 +182,14 @@ def test_a_sample_has_divergences_in_both_orders() -> None:
 
 
 def test_a_record_replaced_in_a_sample() -> None:
-    e = el.subsample(el.discrete_gaussian(sigma=1.0, neighbours="replace"), rate=0.1, neighbours="replace")
+    e = el.subsample(el.mechanisms.discrete_gaussian(sigma=1.0, neighbours="replace"), rate=0.1, neighbours="replace")
     truth = math.log(0.9 + 0.1 * math.exp(4 * 3 / 2)) / 3  # order 4: 1 − q + q·e^{a(a−1)/2σ²}
     assert e.renyi(4.0) == pytest.approx(truth, rel=1e-13)
 
 
 def test_a_group_moves_whole_number_noise_further() -> None:
-    assert el.group(el.discrete_gaussian(sigma=5.0), 3).epsilon(1e-6) == pytest.approx(
-        el.discrete_gaussian(sigma=5.0, sensitivity=3).epsilon(1e-6), rel=1e-12
+    assert el.group(el.mechanisms.discrete_gaussian(sigma=5.0), 3).epsilon(1e-6) == pytest.approx(
+        el.mechanisms.discrete_gaussian(sigma=5.0, sensitivity=3).epsilon(1e-6), rel=1e-12
     )
 
 
@@ -197,8 +197,8 @@ def test_a_group_moves_whole_number_noise_further() -> None:
 
 
 def test_skellam_has_the_values_of_the_literature() -> None:
-    assert el.skellam(variance=100.0).epsilon(1e-6) == pytest.approx(0.389458, abs=5e-7)
-    assert el.skellam(variance=25.0).epsilon(1e-5) == pytest.approx(0.685260, abs=5e-7)
+    assert el.mechanisms.skellam(variance=100.0).epsilon(1e-6) == pytest.approx(0.389458, abs=5e-7)
+    assert el.mechanisms.skellam(variance=25.0).epsilon(1e-5) == pytest.approx(0.685260, abs=5e-7)
 
 
 @pytest.mark.parametrize(("variance", "shift"), [(0.5, 1), (4.0, 2), (30.0, 5)])
@@ -210,7 +210,7 @@ def test_skellam_by_enumeration(variance: float, shift: int) -> None:
         mass = {k: mp.fsum(poisson[n] * poisson[n + abs(k)] for n in range(160 - abs(k))) for k in range(-120, 121)}
         pairs = [(mass[k - shift], mass[k]) for k in range(shift - 120, 121)]
         profile = {eps: mp.fsum(max(p - mp.exp(eps) * q, 0) for p, q in pairs) for eps in (0.0, 0.3, 2.0)}
-    e = el.skellam(variance=variance, sensitivity=shift)
+    e = el.mechanisms.skellam(variance=variance, sensitivity=shift)
     for eps, truth in profile.items():
         assert e.delta(eps) == pytest.approx(float(truth), rel=1e-12)
     assert e.reverse().roc(0.05) == pytest.approx(e.roc(0.05), rel=1e-12)
@@ -233,21 +233,21 @@ def test_skellam_losses_keep_their_digits(variance: float, shift: int) -> None:
 
 
 def test_wide_skellam_noise_is_normal() -> None:
-    e, normal = el.skellam(variance=1e7), el.gaussian(sigma=math.sqrt(1e7))
+    e, normal = el.mechanisms.skellam(variance=1e7), el.gaussian(sigma=math.sqrt(1e7))
     for reading, arguments in (("success", {}), ("kl", {}), ("renyi", {"order": 30.0}), ("epsilon", {"delta": 1e-6})):
         read: Any = [getattr(x, reading)(**arguments) for x in (e, normal)]
         assert read[0] == pytest.approx(read[1], rel=1e-7)
 
 
 def test_skellam_is_chosen() -> None:
-    choice = el.choose(el.skellam, "variance", at_most=0.389458, reading="epsilon", delta=1e-6)
+    choice = el.choose(el.mechanisms.skellam, "variance", at_most=0.389458, reading="epsilon", delta=1e-6)
     assert choice.value == pytest.approx(100.0, rel=1e-5)
 
 
 @pytest.mark.parametrize("variance", [0.0, -1.0, 1e-300, 1e9, 1e300, math.inf, math.nan, "x", ["x"]])
 def test_skellam_refuses(variance: Any) -> None:
     with pytest.raises(el.InputError, match="variance"):
-        el.skellam(variance=variance)
+        el.mechanisms.skellam(variance=variance)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_skellam_refuses(variance: Any) -> None:
     ids=repr,
 )
 def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: float, k: int) -> None:
-    e = el.subsample(el.skellam(variance=noise.variance), rate=rate)
+    e = el.subsample(el.mechanisms.skellam(variance=noise.variance), rate=rate)
     found = e.psi()
 
     def gap(at: int) -> float:
@@ -281,7 +281,7 @@ def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: floa
 
     assert found >= max(gap(k), gap(math.ceil(0.9 * k)), gap(math.ceil(1.1 * k))) * (1 - 1e-9)
     assert found == pytest.approx(gap(k), rel=1e-5)
-    assert found <= el.skellam(variance=noise.variance).psi()
+    assert found <= el.mechanisms.skellam(variance=noise.variance).psi()
     # and the root of the sum of squares bounds two of them
     assert e.repeat(2).psi() <= math.sqrt(2) * found * (1 + 1e-9)
 
@@ -298,7 +298,7 @@ def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: floa
 def test_skellam_at_orders_whose_weight_lies_where_doubles_are_not_whole(
     variance: float, shift: int, order: float, truth: float
 ) -> None:
-    e = el.skellam(variance=variance, sensitivity=shift)
+    e = el.mechanisms.skellam(variance=variance, sensitivity=shift)
     assert e.renyi(order) == pytest.approx(truth, rel=1e-14)
     assert e.reverse().renyi(order) == pytest.approx(truth, rel=1e-14)
 
@@ -342,7 +342,7 @@ def test_psi_of_nearly_everybody(sigma: float, rate: float) -> None:
     for k in range(-int(4 * sigma) + 1, int(4 * sigma)):
         alpha, recall = above[k], (1 - q) * above[k] + q * above[k - 1]
         best = max(best, mp50.sqrt(2) * (mp50.erfinv(2 * recall - 1) - mp50.erfinv(2 * alpha - 1)))
-    e = el.subsample(el.discrete_gaussian(sigma=sigma), rate=rate)
+    e = el.subsample(el.mechanisms.discrete_gaussian(sigma=sigma), rate=rate)
     assert e.psi() == pytest.approx(max(float(best), 1 / sigma), rel=1e-9)
     assert e.reverse().psi() == pytest.approx(e.psi(), rel=1e-9)
-    assert e.psi() <= el.discrete_gaussian(sigma=sigma).psi()
+    assert e.psi() <= el.mechanisms.discrete_gaussian(sigma=sigma).psi()

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import epsilens as el
+from epsilens.laws.composition.law import Loss
 from epsilens.laws.finite.joint import Joint, joint
 from epsilens.laws.finite.law import Finite
 from epsilens.laws.finite.whole import DiscreteNormal
-from epsilens.laws.loss.law import Loss
 
 MP = mp.MPContext()
 MP.dps = 50
@@ -70,9 +70,14 @@ def missed(pairs: Pairs, alpha: float) -> float:
 
 
 CASES = [
-    (el.discrete_gaussian(sigma=1.57), el.pure(epsilon=0.3646), normal(1.57), pure(0.3646)),
-    (el.pure(epsilon=3.65), el.discrete_gaussian(sigma=1.428), pure(3.65), normal(1.428)),
-    (el.geometric(epsilon=0.005, sensitivity=3), el.discrete_gaussian(sigma=0.491), geometric(0.005, 3), normal(0.491)),
+    (el.mechanisms.discrete_gaussian(sigma=1.57), el.mechanisms.pure(epsilon=0.3646), normal(1.57), pure(0.3646)),
+    (el.mechanisms.pure(epsilon=3.65), el.mechanisms.discrete_gaussian(sigma=1.428), pure(3.65), normal(1.428)),
+    (
+        el.mechanisms.geometric(epsilon=0.005, sensitivity=3),
+        el.mechanisms.discrete_gaussian(sigma=0.491),
+        geometric(0.005, 3),
+        normal(0.491),
+    ),
 ]
 
 
@@ -128,5 +133,5 @@ def test_one_step_of_many() -> None:
 
 
 def test_a_group_of_a_composition() -> None:
-    e = el.compose(el.discrete_gaussian(sigma=3.0), el.pure(epsilon=0.3))
+    e = el.compose(el.mechanisms.discrete_gaussian(sigma=3.0), el.mechanisms.pure(epsilon=0.3))
     assert el.group(e, 2).delta(1.0) >= e.delta(1.0)

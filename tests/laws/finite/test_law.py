@@ -60,7 +60,7 @@ def highest(points: list[tuple[Fraction, Fraction]], x: Fraction, axis: int = 0)
 @pytest.mark.parametrize("kind", KINDS)
 def test_curve_and_scores(kind: str, seed: int) -> None:
     fa, fb, p, q = pair(kind, seed)
-    e, points = el.finite(fa, fb), vertices(p, q)
+    e, points = el.mechanisms.finite(fa, fb), vertices(p, q)
     for alpha in (1e-300, 1e-12, 0.1, 0.5, 0.9, 1 - 1e-12):
         r = highest(points, Fraction(alpha))
         assert close(e.roc(alpha), real(r))
@@ -86,7 +86,7 @@ def test_curve_and_scores(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_profile_both_orders(kind: str, seed: int) -> None:
     fa, fb, p, q = pair(kind, seed)
-    e = el.finite(fa, fb)
+    e = el.mechanisms.finite(fa, fb)
 
     def h(a: list[Fraction], b: list[Fraction], t: Any) -> Any:
         return mp.fsum(max(real(y) - t * real(x), mpf(0)) for x, y in zip(a, b, strict=True))
@@ -102,7 +102,7 @@ def test_profile_both_orders(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_divergences(kind: str, seed: int) -> None:
     fa, fb, p, q = pair(kind, seed)
-    e = el.finite(fa, fb)
+    e = el.mechanisms.finite(fa, fb)
     lacks1 = any(y == 0 < x for x, y in zip(p, q, strict=True))
     both = [(real(x), real(y)) for x, y in zip(p, q, strict=True) if x and y]
     assert close(e.kl(), mp.inf if lacks1 else mp.fsum(x * mp.log(x / y) for x, y in both))
@@ -121,7 +121,7 @@ def test_divergences(kind: str, seed: int) -> None:
 def test_nearly_equal_masses_keep_their_difference() -> None:
     """Masses that differ by 2⁻⁴⁰: exact in doubles, so the readings must be too."""
     step = 2.0**-40
-    e = el.finite([0.25 + step, 0.25 - step, 0.5], [0.25 - step, 0.25 + step, 0.5])
+    e = el.mechanisms.finite([0.25 + step, 0.25 - step, 0.5], [0.25 - step, 0.25 + step, 0.5])
     assert e.advantage() == pytest.approx(2 * step, rel=1e-12)
     assert e.epsilon() == pytest.approx(2 * math.atanh(4 * step), rel=1e-12)
     assert e.kl() == pytest.approx(float(2 * mpf(step) * mp.log((1 + 4 * mpf(step)) / (1 - 4 * mpf(step)))), rel=1e-12)
@@ -129,10 +129,10 @@ def test_nearly_equal_masses_keep_their_difference() -> None:
 
 
 def test_nothing_and_everything_shown() -> None:
-    same = el.finite([0.3, 0.7], [0.3, 0.7])
+    same = el.mechanisms.finite([0.3, 0.7], [0.3, 0.7])
     assert (same.advantage(), same.epsilon(), same.psi(), same.kl()) == (0.0, 0.0, 0.0, 0.0)
     assert same.auc() == pytest.approx(0.5, rel=1e-15)
-    apart = el.finite([1.0, 0.0], [0.0, 1.0])
+    apart = el.mechanisms.finite([1.0, 0.0], [0.0, 1.0])
     assert (apart.advantage(), apart.epsilon(), apart.psi(), apart.kl(), apart.auc()) == (
         1.0,
         np.inf,
@@ -146,7 +146,7 @@ def test_nothing_and_everything_shown() -> None:
 def test_orders_of_a_law_that_only_gains_mass_agree() -> None:
     # H1 = (1 − δ)·H0 + elsewhere: D_a(H0‖H1) = −log(1 − δ) for every order
     gained = 3.05902274e-07
-    d = el.finite([1.0, 0.0], [1 - gained, gained]).renyi(np.array([1e-9, 0.1, 0.9, 1.0, 2.0, 64.0]))
+    d = el.mechanisms.finite([1.0, 0.0], [1 - gained, gained]).renyi(np.array([1e-9, 0.1, 0.9, 1.0, 2.0, 64.0]))
     assert d == pytest.approx(np.full(6, -math.log1p(-gained)), rel=1e-9)
     assert np.ptp(d) <= 1e-14 * d[0]
 
@@ -165,7 +165,7 @@ def test_the_best_precision_near_a_recall_of_one(atoms: int, recall: float) -> N
             alpha, miss = alpha - part * x, miss - part * y
         truth = float(1 / (1 + alpha / recall))
     # the sum of thousands of doubles would be 1e-13 off
-    assert el.finite(p, q).precision(recall=recall) == pytest.approx(truth, rel=4e-16)
+    assert el.mechanisms.finite(p, q).precision(recall=recall) == pytest.approx(truth, rel=4e-16)
 
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 11.0])
@@ -180,7 +180,7 @@ def test_the_best_precision_of_whole_number_noise_near_a_recall_of_one(sigma: fl
             part = min(mass[k - 1], miss) / mass[k - 1]
             alpha, miss = alpha - part * mass[k], miss - part * mass[k - 1]
         truth = float(recall / (recall + alpha / total))
-    assert el.discrete_gaussian(sigma=sigma).precision(recall=recall) == pytest.approx(truth, rel=3e-15)
+    assert el.mechanisms.discrete_gaussian(sigma=sigma).precision(recall=recall) == pytest.approx(truth, rel=3e-15)
 
 
 @pytest.mark.parametrize("rest", [0.3, 1e-6, 1e-12, 1e-15, 2.0**-53])
@@ -196,7 +196,7 @@ def test_the_miss_near_a_rate_of_one(atoms: int, rest: float) -> None:
         for x, y in sorted(zip(*exact, strict=True), key=lambda at: at[1] / at[0]):
             part = min(x, left) / x
             left, miss = left - part * x, miss + part * y
-    assert el.finite(p, q).tradeoff(alpha) == pytest.approx(float(miss), rel=1e-12)
+    assert el.mechanisms.finite(p, q).tradeoff(alpha) == pytest.approx(float(miss), rel=1e-12)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(8e-12, 6.6e-123), (3.1724239961244163e-08, 1e-132), (1.0, 1e-5)])
@@ -204,7 +204,7 @@ def test_the_chernoff_information_of_small_losses_beside_mass_of_its_own(epsilon
     """−log of (1 − δ)/cosh(ε/2): two losses ±ε, and δ that either law alone shows."""
     with mp.workdps(60):
         value = float(mp.log(mp.cosh(mpf(epsilon) / 2)) - mp.log1p(-mpf(delta)))
-    assert el.approximate(epsilon=epsilon, delta=delta).chernoff() == pytest.approx(value, rel=1e-12)
+    assert el.mechanisms.approximate(epsilon=epsilon, delta=delta).chernoff() == pytest.approx(value, rel=1e-12)
 
 
 def practical(law: Finite, level: float) -> Any:
@@ -232,11 +232,12 @@ def practical(law: Finite, level: float) -> Any:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda eps: el.unary(epsilon=eps), lambda eps: el.randomized_response(epsilon=eps, k=4),
-        lambda eps: el.geometric(epsilon=eps, sensitivity=3), lambda eps: el.staircase(epsilon=eps, shift=0.6),
-        lambda eps: el.exponential(epsilon=eps, scores0=[0, 0, 1], scores1=[1, 0, 0]),
-        lambda eps: el.subsample(el.randomized_response(epsilon=eps, k=3), 0.3, neighbours="replace"),
-        lambda eps: el.approximate(epsilon=eps, delta=1e-14),
+        lambda eps: el.mechanisms.unary(epsilon=eps), lambda eps: el.mechanisms.randomized_response(epsilon=eps, k=4),
+        lambda eps: el.mechanisms.geometric(epsilon=eps, sensitivity=3),
+        lambda eps: el.mechanisms.staircase(epsilon=eps, shift=0.6),
+        lambda eps: el.mechanisms.exponential(epsilon=eps, scores0=[0, 0, 1], scores1=[1, 0, 0]),
+        lambda eps: el.subsample(el.mechanisms.randomized_response(epsilon=eps, k=3), 0.3, neighbours="replace"),
+        lambda eps: el.mechanisms.approximate(epsilon=eps, delta=1e-14),
     ],
 )  # fmt: skip
 def test_mu_of_the_smallest_losses(build: Callable[[float], el.Experiment], epsilon: float) -> None:
@@ -251,7 +252,7 @@ def test_mu_of_the_smallest_losses(build: Callable[[float], el.Experiment], epsi
 
 @pytest.mark.parametrize(("sigma", "distance"), [(0.6, 5), (1.0, 3), (2.0, 7)])
 def test_small_errors_of_discrete_gaussian_noise(sigma: float, distance: int) -> None:
-    e = el.discrete_gaussian(sigma=sigma, sensitivity=distance)
+    e = el.mechanisms.discrete_gaussian(sigma=sigma, sensitivity=distance)
     places = range(-90, 91)
     mass = {k: mp.e ** (-(mpf(k) ** 2) / (2 * mpf(sigma) ** 2)) for k in range(-90 - distance, 91)}
     total = mp.fsum(mass[k] for k in places)

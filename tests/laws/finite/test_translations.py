@@ -27,7 +27,7 @@ def test_a_group_moves_geometric_noise_further(epsilon: float, sensitivity: int,
     x = np.arange(-2000.0, 2001.0)
     mass = np.exp(-epsilon / sensitivity * np.abs(x))
     moved = np.exp(-epsilon / sensitivity * np.abs(x - k * shift))
-    e = el.group(el.geometric(epsilon=epsilon, sensitivity=sensitivity, shift=shift), k)
+    e = el.group(el.mechanisms.geometric(epsilon=epsilon, sensitivity=sensitivity, shift=shift), k)
     agrees(e, mass / mass.sum(), moved / mass.sum())
     assert e.epsilon() == pytest.approx(k * shift * epsilon / sensitivity, rel=1e-12)
 
@@ -43,18 +43,18 @@ def test_a_group_moves_staircase_noise_further(gamma: float, shift: float, k: in
         return np.exp(-epsilon * (np.floor(z) + (z - np.floor(z) >= gamma)))
 
     total = np.exp(-epsilon * (np.floor(x) + (x - np.floor(x) >= gamma))).sum()
-    e = el.group(el.staircase(epsilon=epsilon, gamma=gamma, shift=shift), k)
+    e = el.group(el.mechanisms.staircase(epsilon=epsilon, gamma=gamma, shift=shift), k)
     agrees(e, density(0.0) / total, density(k * shift) / total)
 
 
 SHIFTS: dict[str, Callable[[int], el.Experiment]] = {
     "laplace": lambda k: el.laplace(scale=2.0, sensitivity=k),
     "gaussian": lambda k: el.gaussian(sigma=2.0, sensitivity=k),
-    "geometric": lambda k: el.geometric(scale=2.0, sensitivity=k),
-    "staircase": lambda k: el.group(el.staircase(epsilon=0.7), k),
-    "discrete_gaussian": lambda k: el.discrete_gaussian(sigma=2.0, sensitivity=k),
-    "skellam": lambda k: el.skellam(variance=4.0, sensitivity=k),
-    "differencing": lambda k: el.differencing(epsilon=1.0, gap=k, noise="geometric", split=0.3),
+    "geometric": lambda k: el.mechanisms.geometric(scale=2.0, sensitivity=k),
+    "staircase": lambda k: el.group(el.mechanisms.staircase(epsilon=0.7), k),
+    "discrete_gaussian": lambda k: el.mechanisms.discrete_gaussian(sigma=2.0, sensitivity=k),
+    "skellam": lambda k: el.mechanisms.skellam(variance=4.0, sensitivity=k),
+    "differencing": lambda k: el.attacks.differencing(epsilon=1.0, gap=k, noise="geometric", split=0.3),
 }
 
 
@@ -75,7 +75,7 @@ def test_a_group_of_noise_that_shifts_is_the_noise_shifted(name: str) -> None:
 
 
 def test_a_group_too_large_to_write_down_is_bounded() -> None:
-    for e in (el.geometric(epsilon=1e-5, sensitivity=3), el.staircase(epsilon=1e-5)):
+    for e in (el.mechanisms.geometric(epsilon=1e-5, sensitivity=3), el.mechanisms.staircase(epsilon=1e-5)):
         many = el.group(e, 1_000_000)
         assert many.direction == "upper"
         assert many.epsilon() == pytest.approx(10.0, rel=1e-9)
@@ -88,7 +88,7 @@ def test_a_group_too_large_to_write_down_is_bounded() -> None:
 @pytest.mark.parametrize("split", [0.5, 0.5 - 1e-10, 0.4999, 0.3])
 @pytest.mark.parametrize("gap", [1, 4])
 def test_the_ratio_of_two_noisy_answers_nears_its_supremum(split: float, gap: int) -> None:
-    e = el.differencing(epsilon=2.0, gap=gap, noise="geometric", split=split)
+    e = el.attacks.differencing(epsilon=2.0, gap=gap, noise="geometric", split=split)
     most = 2.0 * split * gap
     assert e.epsilon() == pytest.approx(most, rel=1e-12)
     assert e.epsilon() >= most * (1 - 1e-15)
@@ -100,13 +100,15 @@ def test_the_ratio_of_two_noisy_answers_nears_its_supremum(split: float, gap: in
 
 
 def test_an_epsilon_chosen_for_a_posterior_keeps_it() -> None:
-    found = el.choose(el.differencing, "epsilon", at_most=0.6, reading="posterior", given={"noise": "geometric"})
+    found = el.choose(
+        el.attacks.differencing, "epsilon", at_most=0.6, reading="posterior", given={"noise": "geometric"}
+    )
     assert 0.6 * (1 - 1e-9) < 1 / (1 + math.exp(-found.value / 2)) <= 0.6  # e^{ε/2} to 1, the limit
 
 
 @pytest.mark.parametrize(("order", "rel"), [(2.0, 1e-12), (1e4, 1e-12), (1e6, 1e-5)])
 def test_divergences_beyond_doubles(order: float, rel: float) -> None:
-    e = el.differencing(epsilon=1.0, noise="geometric")
+    e = el.attacks.differencing(epsilon=1.0, noise="geometric")
     with mp.workdps(40):
         rate, a = mp.mpf(0.5), mp.mpf(order)
         level = (1 + mp.e ** (-2 * rate)) / (1 - mp.e ** (-2 * rate))

@@ -101,7 +101,7 @@ def test_it_is_a_trade_off(m: float, k: int) -> None:
     assert (beta <= 1 - alpha + 1e-12).all()
     assert e.epsilon() == pytest.approx(k * m, rel=1e-9)
     # more answers never help the defender, and the sum of losses bounds them
-    assert e.success() <= el.pure(epsilon=k * m).success() + 1e-12
+    assert e.success() <= el.mechanisms.pure(epsilon=k * m).success() + 1e-12
     assert e.success() >= el.laplace(epsilon=m).success() - 1e-12
 
 

@@ -43,7 +43,7 @@ def test_printed_algorithm_2_guesses_a_constant() -> None:
 
 
 def test_algorithm_3_is_biased_upwards() -> None:
-    exact = el.choose(el.differencing, "epsilon", at_most=0.51).value
+    exact = el.choose(el.attacks.differencing, "epsilon", at_most=0.51).value
     runs = [set_epsilon(seed=s) for s in range(6)]
     assert sum(runs) / len(runs) > exact * 1.1
 
@@ -65,7 +65,7 @@ def test_rule_of_the_paper(n: int, value: float, epsilon: float, plain: float, r
     assert rule_success(**given) == pytest.approx(plain, abs=1e-6 if epsilon == 0.1 else 1e-10)  # type: ignore[arg-type]
     tossed = rule_success(**given, clamped="random")  # type: ignore[arg-type]
     assert tossed == pytest.approx(random, abs=1e-6 if epsilon == 0.1 else 1e-10)
-    exact = el.differencing_average(**given).success()  # type: ignore[arg-type]
+    exact = el.attacks.differencing_average(**given).success()  # type: ignore[arg-type]
     assert exact >= rule_success(**given) - 1e-12  # type: ignore[arg-type]
 
 

@@ -108,7 +108,7 @@ def test_coefficients_outside_their_domain() -> None:
     assert 1 / record["odds"] == pytest.approx(14, rel=1e-12)
     assert record["largest_rho_c"] == pytest.approx(0.2, rel=1e-14)
     with pytest.raises(el.InputError, match="above 1"):
-        el.Knowledge.from_coefficients(rho_p=record["rho_p"], rho_c=record["rho_c"])
+        el.attacks.Knowledge.from_coefficients(rho_p=record["rho_p"], rho_c=record["rho_c"])
 
 
 def test_theorem_4_is_a_bound() -> None:

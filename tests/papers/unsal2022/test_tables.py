@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.build.mechanisms import tail
+from epsilens.mechanisms.noise import tail
 from epsilens.papers import unsal2022
 from epsilens.papers.unsal2022 import printed
 

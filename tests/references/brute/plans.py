@@ -10,8 +10,6 @@ import pandas as pd
 from tests.judges.plans.conditions import All, Between, Cell, Compare, Condition, Empty, Not, OneOf
 from tests.references.brute.worlds import Ask, Case
 
-__all__ = ["frame", "make"]
-
 _TEXTS = ("a", "b", "c", "d")
 
 

@@ -22,8 +22,6 @@ from tests.judges.plans.laws import Pair, dominated, product
 
 import epsilens as el
 
-__all__ = ["Ask", "Case", "Question", "Search", "TooMany", "worst_pairs"]
-
 Row = tuple[Cell, ...]
 World = tuple[Row, ...]
 Label = tuple[Cell, ...]

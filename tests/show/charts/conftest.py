@@ -29,8 +29,8 @@ CURVES: dict[str, tuple[el.Experiment, float, float]] = {
     "nothing": (el.laplace(epsilon=1e-12), 0.5, 0.1),
     "certain": (el.laplace(epsilon=20.0), 0.5, 0.1),
     "gaussian": (el.gaussian(psi=1.5), 0.3, 0.02),
-    "steps": (el.randomized_response(epsilon=1.0, k=3), 0.5, 0.1),
-    "failing": (el.approximate(epsilon=1.0, delta=0.1), 0.5, 0.1),
+    "steps": (el.mechanisms.randomized_response(epsilon=1.0, k=3), 0.5, 0.1),
+    "failing": (el.mechanisms.approximate(epsilon=1.0, delta=0.1), 0.5, 0.1),
     "no prior": (el.laplace(epsilon=1.0), 0.0, 0.0),
     "all prior": (el.laplace(epsilon=1.0), 1.0, 1.0),
 }
@@ -79,11 +79,17 @@ def charts() -> dict[str, Chart]:
     made["known: few"] = known_curve(levels, independent=1.0, group=2.6, top=2.5, upper=2.4, title="Worst ψ")
     many = list(1 + 0.5 * np.sin(np.arange(41) / 41 * 3))
     made["known: many"] = known_curve(many, independent=1.0, title="How many times as much one answer tells")
-    made["certainty: bound"] = certainty_chart(el.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0))
-    made["certainty: exact"] = certainty_chart(el.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
+    made["certainty: bound"] = certainty_chart(
+        el.attacks.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)
+    )
+    made["certainty: exact"] = certainty_chart(el.attacks.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
     made["power"] = power_chart("laplace", 1.0, 1.0, 0.05, None, 0.0)
     made["power: stretched"] = power_chart("laplace", 1.0, 2.0, 0.2, None, 0.0)
-    others = [el.gaussian(psi=1.0), el.approximate(epsilon=1.0, delta=1e-3), el.randomized_response(epsilon=2.0)]
+    others = [
+        el.gaussian(psi=1.0),
+        el.mechanisms.approximate(epsilon=1.0, delta=1e-3),
+        el.mechanisms.randomized_response(epsilon=2.0),
+    ]
     for kind in SEVERAL:
         made[f"several: {kind}"] = cast(Chart, el.laplace(epsilon=1.0).chart(kind, against=others))
         made[f"one: {kind}"] = cast(Chart, el.laplace(epsilon=1.0).chart(kind))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import zlib
 
-__all__ = ["objects_of", "pages_of", "streams_of", "words_of"]
-
 
 def objects_of(made: bytes) -> dict[int, bytes]:
     """Every object by its number."""

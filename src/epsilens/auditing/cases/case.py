@@ -13,8 +13,6 @@ from ...numerics.written import written
 from ...shown import Sentenced
 from ..result import Audit, Verdict
 
-__all__ = ["EPSILENS", "NUMPY", "Case", "CaseFound", "Catalogue", "Library", "Mechanism"]
-
 #: What is audited: a function of one input, or of an input and a number of runs where the case is batched.
 Mechanism = Callable[..., Any]
 

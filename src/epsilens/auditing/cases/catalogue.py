@@ -18,8 +18,6 @@ from ..result import Audit
 from . import of_diffprivlib, of_numpy, of_opacus, of_opendp, of_twins, sparse
 from .case import Case, CaseFound, Catalogue
 
-__all__ = ["CASES", "audit_case", "audit_cases", "chosen"]
-
 #: In the order they are told: libraries that are always there first.
 CASES: tuple[Case, ...] = (
     *(*of_numpy.CASES, *sparse.CASES, *of_opendp.CASES),

@@ -12,8 +12,6 @@ import numpy as np
 
 from .case import Case, Library, Mechanism
 
-__all__ = ["CASES", "DIFFPRIVLIB"]
-
 DIFFPRIVLIB = Library("diffprivlib", "diffprivlib", ("diffprivlib==0.6.6", "scikit-learn==1.7.2"))
 
 

@@ -10,10 +10,8 @@ import math
 
 import numpy as np
 
-from ...build.mechanisms import gaussian
+from ...mechanisms.noise import gaussian
 from .case import NUMPY, Case, Mechanism
-
-__all__ = ["CASES"]
 
 
 def _laplace(seed: int | None) -> Mechanism:

@@ -11,10 +11,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from ...build.mechanisms import gaussian
+from ...mechanisms.noise import gaussian
 from .case import Case, Library, Mechanism
-
-__all__ = ["CASES", "OPACUS"]
 
 OPACUS = Library("opacus", "opacus", ("opacus==1.6.0",))
 _NOISE = 8.0

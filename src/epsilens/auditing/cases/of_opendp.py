@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...build.discrete import geometric
-from ...build.mechanisms import laplace
+from ...mechanisms.discrete import geometric
+from ...mechanisms.noise import laplace
 from .case import Case, Library, Mechanism
-
-__all__ = ["CASES", "OPENDP"]
 
 OPENDP = Library("opendp", "opendp", ("opendp==0.16.0",))
 

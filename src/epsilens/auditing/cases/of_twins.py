@@ -11,8 +11,6 @@ from typing import Any
 
 from .case import Case, Library, Mechanism
 
-__all__ = ["CASES", "PYDP", "TUMULT"]
-
 PYDP = Library("python-dp", "pydp", ("python-dp==1.1.5",))
 TUMULT = Library("tmlt.core", "tmlt", ("tmlt.core==0.20.0",))
 

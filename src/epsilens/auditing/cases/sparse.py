@@ -17,9 +17,6 @@ import numpy as np
 from ...checks import Array
 from .case import EPSILENS, Case, Mechanism
 
-__all__ = ["CASES", "sparse_vector"]
-
-
 _GRID = 1024.0
 
 

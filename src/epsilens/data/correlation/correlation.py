@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...build.correlated import Contribution, Worst
+from ...attacks.correlated import Contribution, Worst
 from ...numerics.frozen import Frozen, Valued
 from ...shown import Sentenced
 from ..tables.columns import column_of
@@ -30,8 +30,6 @@ from .estimates import Estimate
 from .question import Model, Progress, Question
 from .related import Related
 from .sampling import PATIENCE, Interval
-
-__all__ = ["Correlation", "correlate"]
 
 SCHEMA = 1
 DISCLOSURE = (

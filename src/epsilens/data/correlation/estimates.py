@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ... import checks
-from ...build import correlated
-from ...build.correlated import Worst
+from ...attacks import correlated
+from ...attacks.correlated import Worst
 from ...checks import Array
 from ...errors import InputError
 from ..tables.open import OpenTable, reading
@@ -35,8 +35,6 @@ from .records import (
 )
 from .related import Related, related_rows
 from .sampling import Interval, drawn_interval, normal_interval, regression
-
-__all__ = ["Estimate", "estimate"]
 
 #: Up to so many records, how far from normal rows are is looked at for each as the target.
 _MOST_TARGETS = 8

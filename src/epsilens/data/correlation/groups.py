@@ -17,8 +17,6 @@ from scipy.special import fdtri, ndtri
 
 from ...checks import Array
 
-__all__ = ["POWERS", "GroupSums", "Variances", "about", "lower_end", "normal_end", "variances"]
-
 #: Sums over the groups of a cell: of a group's sum b and sum of squares q, and of their powers and products.
 POWERS = ("b", "q", "b2", "b3", "b4", "bq", "b2q", "q2")
 

@@ -22,8 +22,6 @@ from ...numerics.roots import root
 from .records import Moments, Records, complete
 from .upper import tail_of_exponentials
 
-__all__ = ["inflation", "largest_product"]
-
 #: Rows are nearly alike if e and z agree to this part of their standard deviations.
 _STEPS = 8
 _MOST_CELLS = 1 << 20

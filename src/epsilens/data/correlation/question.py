@@ -14,8 +14,6 @@ from ...checks import Array
 from ...errors import InputError
 from .records import Bounds
 
-__all__ = ["Groups", "Layout", "Model", "OverTime", "Progress", "Question", "Wide"]
-
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 

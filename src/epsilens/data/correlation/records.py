@@ -36,11 +36,6 @@ from ..tables.columns import column_of, value_of
 from ..tables.dialect import finite, is_nan, ones, plain, side_by_side
 from ..tables.engines import Engine, need_ibis
 
-__all__ = [
-    "Bounds", "Moments", "Records", "Steps", "cells", "centred", "complete", "moments", "number_of",
-    "over_time", "steps", "steps_over_time", "times_of", "wide",
-]  # fmt: skip
-
 _HALVES = 80
 #: The most combinations of values a joint table may have, seen or not.
 MOST_CELLS = 1 << 20

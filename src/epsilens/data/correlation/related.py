@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ...build.correlated import normal
-from ...build.correlated.joint_normal.records import NormalRecords
+from ...attacks.correlated import normal
+from ...attacks.correlated.joint_normal.records import NormalRecords
 from ...checks import Array, probability, scalar, whole
 from ...errors import InputError
 from ...numerics.frozen import Frozen, Valued
@@ -28,8 +28,6 @@ from ..tables.totals import Grid, exact_sum
 from .groups import POWERS, GroupSums, lower_end, normal_end, variances
 from .records import Bounds, centred, number_of
 from .upper import UpperEnd, upper_end
-
-__all__ = ["Related", "estimated", "related", "related_rows"]
 
 #: The most cells of groups that are told apart.
 _MOST_CELLS = 1 << 20

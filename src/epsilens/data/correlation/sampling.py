@@ -33,8 +33,6 @@ from scipy.special import chdtri, stdtrit
 
 from ...checks import Array
 
-__all__ = ["DRAWS", "MOST_ENUMERATED", "PATIENCE", "Interval", "drawn_interval", "normal_interval", "regression"]
-
 #: Up to so many records every adversary's error is looked at (n·2^(n−1) of them).
 MOST_ENUMERATED = 18
 DRAWS = 200

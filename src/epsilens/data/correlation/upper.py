@@ -35,8 +35,6 @@ from ...checks import Array
 from ...numerics.roots import root
 from .groups import GroupSums, about
 
-__all__ = ["UpperEnd", "tail_of_exponentials", "upper_end"]
-
 
 class UpperEnd(StrEnum):
     """What the range of values is known from, and with it what the level of the upper end rests on."""

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Isolation", "isolate"]
-
 Integers: TypeAlias = NDArray[np.int64]
 
 PRIME = 2_097_143  # the largest below 2²¹: a sum of 2¹⁰ products stays below 2⁵³

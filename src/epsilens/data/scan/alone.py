@@ -22,8 +22,6 @@ from .codes import Coded
 from .parts import Layout, Table, classes_of
 from .rollup import Isolated, Subset
 
-__all__ = ["Alone", "roll_up_rows"]
-
 Words: TypeAlias = NDArray[np.uint64]
 Told: TypeAlias = Callable[[int, int], None]
 

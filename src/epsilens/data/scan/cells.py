@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from .rollup import Subset
 
-__all__ = ["EMPTY", "NEVER", "SHARED", "Cells", "Count", "affordable", "blocks", "merge"]
-
 #: A subset of at most this many combinations is an array of cells.
 MOST_CELLS = 1 << 24
 #: What is in a cell that is nobody's; an owner's number otherwise.

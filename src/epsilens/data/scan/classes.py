@@ -20,11 +20,6 @@ from ..tables.dialect import md5
 from ..tables.engines import Engine
 from ..tables.memory import memory
 
-__all__ = [
-    "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes", "local_classes",
-    "long_texts", "with_digests",
-]  # fmt: skip
-
 #: Up to this many values of classes leave an engine that is not DuckDB inside the process, a million classes of five
 #: columns: what a driver of 1 GB can hand over at once.
 FETCHED = 5_000_000

@@ -19,8 +19,6 @@ from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
 from .classes import Shape
 
-__all__ = ["Coded", "Worded", "coded", "worded"]
-
 #: A list of at most this many values is told apart by a window of hashes.
 SHORT_LIST = 4096
 #: A list of more is not made at all: such a table is grouped by the engine.

@@ -24,8 +24,6 @@ from .algebra import isolate
 from .joint import Family, Joint, Together
 from .pairs import alone_or_two
 
-__all__ = ["Isolating", "isolating"]
-
 #: Beyond these numbers, among answers that hang together, sums and differences of more than two are not looked for.
 MOST_ANSWERS = 300
 MOST_PATTERNS = 100_000

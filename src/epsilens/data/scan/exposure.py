@@ -31,8 +31,6 @@ from ..tables.engines import Engine, need_ibis
 from ..tables.totals import exact_sum
 from .request import ScanRequest
 
-__all__ = ["GroupFacts", "QueryRisk", "base_table", "group_facts", "read_risk", "with_contributions"]
-
 Floats: TypeAlias = NDArray[np.float64]
 _LEVELS = {"worst": 1.0, "99%": 0.99, "90%": 0.9, "median": 0.5}
 

@@ -15,8 +15,6 @@ from .classes import ClassTable
 from .request import ScanRequest
 from .rollup import Isolated
 
-__all__ = ["Texts", "shown_people"]
-
 MOST_SHOWN = 1000
 
 

@@ -22,8 +22,6 @@ from .classes import Shape
 from .codes import Worded, worded
 from .rollup import Isolated, Subset
 
-__all__ = ["Inside", "roll_up_inside"]
-
 
 @dataclass
 class Inside:

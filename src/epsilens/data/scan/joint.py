@@ -21,8 +21,6 @@ from ..tables.conditions import open_terms
 from ..tables.engines import Engine, need_ibis
 from .request import ScanRequest
 
-__all__ = ["Family", "Joint", "Side", "Together", "families_of", "together"]
-
 #: Beyond this many joint groups answers are reported as not compared.
 MOST_CELLS = 5_000_000
 

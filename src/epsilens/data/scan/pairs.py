@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from .joint import Joint, Side, Together
 
-__all__ = ["IsolatingPair", "alone_or_two", "isolating_pairs"]
-
 Integers: TypeAlias = NDArray[np.int64]
 Names: TypeAlias = NDArray[np.uint64]
 _Key: TypeAlias = tuple[int, bool, int, bool]

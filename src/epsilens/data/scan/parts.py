@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from .cells import BLOCK, EMPTY, SHARED, Count, affordable, blocks, merge
 from .rollup import Subset
 
-__all__ = ["Layout", "Table", "classes_of"]
-
 _PART = 1 << 21
 #: Attempts to begin at small subsets that found too few people alone.
 _TRIES = 2

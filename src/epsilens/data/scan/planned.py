@@ -15,17 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ...build.composition import compose
-from ...build.differencing import differencing
-from ...build.mechanisms import calibrated_psi, gaussian, laplace
-from ...choice.choice import choose
+from ...attacks.differencing_queries import differencing
+from ...calibration.choice import choose
 from ...experiment import Experiment
+from ...mechanisms.composition import compose
+from ...mechanisms.noise import calibrated_psi, gaussian, laplace
 from ...readings.law import Known
 from ..queries import Noise
 from .combinations import Isolating
 from .request import Attack
-
-__all__ = ["PlannedRisk", "attack_on", "everyone_known", "planned_risks"]
 
 _MOST_ANSWERS = 64  # of a sum whose law is computed
 

@@ -14,8 +14,6 @@ with :math:`n_k` combinations that k people of the table share, estimates it wit
 
 from __future__ import annotations
 
-__all__ = ["right_matches"]
-
 
 def right_matches(fraction: float, alone: int, twice: int) -> float | None:
     """The share of matches with a person alone in the table that are right; None where nobody is alone.

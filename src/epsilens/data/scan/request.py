@@ -2,7 +2,7 @@
 
 The attack is where a scan meets the mathematics. Success grows with the gap, and a scan knows gaps as a histogram. So
 one call serves all people of it, and the ε for a quantile of people is the ε for that quantile's gap. The formulas are
-those of :mod:`epsilens.build.differencing`.
+those of :mod:`epsilens.attacks.differencing_queries`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...build.differencing import differencing
+from ...attacks.differencing_queries import differencing
+from ...calibration.choice import choose
 from ...checks import choice, positive, probability, scalar, whole
-from ...choice.choice import choose
 from ...errors import InputError
 from ..queries import Noise, Query, parse_queries
 from ..tables.columns import column_of, value_of
-
-__all__ = ["MOST_SUBSETS", "Attack", "ScanRequest", "affordable", "count_subsets", "most_known"]
 
 #: The most combinations of columns a scan looks at: those of 12 columns, and of 90 where an attacker knows two.
 MOST_SUBSETS = 4096

@@ -15,8 +15,6 @@ from .pairs import IsolatingPair
 from .planned import PlannedRisk
 from .population import right_matches
 
-__all__ = ["ColumnShare", "Isolation", "Scan"]
-
 #: The version of ``Scan.to_dict``; it changes when a key changes its name or meaning.
 SCHEMA = 1
 

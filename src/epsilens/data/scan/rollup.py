@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from .classes import MIXED, ClassTable
 from .result import ColumnShare
 
-__all__ = ["Isolated", "Subset", "class_sizes", "column_shares", "roll_up", "subsets_of"]
-
 _SIZES = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))
 Subset: TypeAlias = tuple[int, ...]
 Words: TypeAlias = NDArray[np.uint64]

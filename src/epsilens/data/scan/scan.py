@@ -57,8 +57,6 @@ from .request import ScanRequest
 from .result import Isolation, Scan
 from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subsets_of
 
-__all__ = ["scan"]
-
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 DISCLOSURE = (

@@ -26,8 +26,6 @@ from urllib.parse import quote, unquote
 
 from ...errors import InputError
 
-__all__ = ["FILE_SCHEMES", "Address", "address_of", "masked", "without_password"]
-
 #: Engines whose database is a file: what follows ``://`` is its path.
 FILE_SCHEMES = ("duckdb", "sqlite")
 

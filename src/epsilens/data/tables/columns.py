@@ -14,8 +14,6 @@ from .engines import need_ibis
 from .kept import in_hash_order, keep
 from .open import open_table
 
-__all__ = ["column_of", "counted_once", "numbers_of", "value_of"]
-
 MOST_PEOPLE = 10_000_000
 
 

@@ -15,9 +15,8 @@ from typing import Any
 from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
 from .dialect import arithmetic, balanced, binary_order, like
-from .engines import need_ibis, sentence
-
-__all__ = ["columns_of", "condition", "known_part", "open_terms", "parse", "render", "syntax", "terms_of"]
+from .engines import need_ibis
+from .failures import sentence
 
 #: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
 _ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}

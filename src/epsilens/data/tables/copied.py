@@ -19,8 +19,6 @@ from .faults import LONGEST, Fault, line_at, refused
 from .layout import Layout
 from .typed import LARGEST, Kind, all_of, restored, value, whether
 
-__all__ = ["copied", "retyped", "true_kinds"]
-
 _ODD, _UNNAMED = "epsilens_odd_", "epsilens_unnamed"
 _ERRORS, _SCANS = "epsilens_bad_lines", "epsilens_bad_files"
 #: A row group is held in memory: the more columns, the fewer rows.

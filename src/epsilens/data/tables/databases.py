@@ -20,8 +20,6 @@ from .address import FILE_SCHEMES, Address, masked
 from .failures import Failure, failure_of, refusal
 from .passwords import found_password
 
-__all__ = ["check_file", "find_table", "server", "sqlite"]
-
 #: Engines whose driver one of our own extras brings: its package.
 _OURS = {"postgres": "psycopg", "mysql": "mysqlclient"}
 #: Other names that people know an engine by.

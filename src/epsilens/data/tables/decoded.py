@@ -23,8 +23,6 @@ from typing import IO, Any
 
 from .faults import Fault, line_at, refused
 
-__all__ = ["Text", "check_nul", "contains", "from_western", "looked_at", "one_line_end", "plain", "western"]
-
 #: How much is looked at before anything is decided.
 SAMPLE = 1 << 20
 _STEP = 1 << 22

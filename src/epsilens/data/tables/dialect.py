@@ -21,11 +21,6 @@ from decimal import Decimal
 from functools import cache, reduce
 from typing import Any
 
-__all__ = [
-    "arithmetic", "balanced", "batches", "binary_order", "finite", "identical", "is_infinite", "is_nan", "like", "md5",
-    "name_of", "numbered", "ones", "plain", "side_by_side",
-]  # fmt: skip
-
 _LARGEST = sys.float_info.max
 _WHOLE = 2.0**63 - 2.0**14  # a hair below what 64 bits hold: it is compared with a rounded number
 _LOGS = (-744.0, 709.78)  # of the smallest and largest double

@@ -23,13 +23,11 @@ from ...errors import InputError, MissingExtra
 from . import dialect
 from .address import address_of
 from .databases import check_file, server, sqlite
-from .failures import Failure, failure_of, refusal, sentence
+from .failures import Failure, failure_of, refusal
 from .folder import Folder
 from .memory import memory, no_disk, no_memory
 from .parquet import quoted
 from .spark import hushed, own_session, unchanged
-
-__all__ = ["FILE_ENGINES", "Engine", "connect", "need_ibis", "sentence"]
 
 #: Engines that read files and frames; the others have tables of their own.
 FILE_ENGINES = ("duckdb", "pyspark")

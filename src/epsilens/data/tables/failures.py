@@ -19,8 +19,6 @@ from enum import StrEnum
 from ...errors import InputError
 from .address import masked
 
-__all__ = ["Failure", "failure_of", "refusal", "sentence"]
-
 
 class Failure(StrEnum):
     """The kinds of failure."""

@@ -14,8 +14,6 @@ from ...errors import InputError
 from .failures import Failure, failure_of
 from .memory import no_disk, no_memory
 
-__all__ = ["Fault", "failed", "line_at", "refused"]
-
 
 class Fault(StrEnum):
     """What can be wrong with a text file."""

@@ -22,8 +22,6 @@ import weakref
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Folder", "sweep"]
-
 _PREFIX = "epsilens-"
 _LOCK = ".lock"
 #: The rest of the command line ends up as $1; the shell is there on every POSIX system.

@@ -32,8 +32,6 @@ from ...errors import InputError
 from .columns import column_of
 from .engines import need_ibis
 
-__all__ = ["As", "Form", "Order", "as_read", "fold", "unread"]
-
 
 class As(StrEnum):
     """What the text becomes."""

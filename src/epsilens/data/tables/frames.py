@@ -20,8 +20,6 @@ from typing import Any
 from ...errors import InputError, MissingExtra, kind_of
 from .failures import sentence
 
-__all__ = ["FORMS", "as_arrow", "check_names", "is_stream", "need_arrow", "spool"]
-
 #: What may be given as a table.
 FORMS = (
     "a CSV or Parquet path, an Arrow, pandas, polars or Spark frame, an Ibis table, "

@@ -21,8 +21,6 @@ from typing import Any
 from .dialect import md5, name_of, ones
 from .engines import need_ibis
 
-__all__ = ["HASH", "KEY", "OWNER", "canonical", "in_hash_order", "keep", "told_apart"]
-
 #: Fixed once; another key would keep other rows, no better and no worse ones.
 KEY = "epsilens 2026"
 #: Whose a row is, and its place in the order, beside the table's own columns, whatever these are called.

@@ -22,8 +22,6 @@ from itertools import islice, pairwise
 
 from .faults import Fault, refused
 
-__all__ = ["Layout", "layout", "rows_in"]
-
 SEPARATORS = (",", ";", "\t", "|")
 #: What pandas and R leave without a name: the number of the row.
 ROW = "row"

@@ -25,7 +25,6 @@ from .kept import canonical
 if TYPE_CHECKING:
     from .open import OpenTable
 
-__all__ = ["fingerprint", "key_place", "mark_of"]
 
 _BLOCK = 1 << 20
 #: Of the sums of a table's rows: of a row's md5 four numbers of seven digits, whose sums 64 bits hold.

@@ -20,8 +20,6 @@ from typing import Any
 
 from ...errors import InputError
 
-__all__ = ["Memory", "bytes_of", "memory", "no_disk", "no_memory", "use_memory"]
-
 #: Below this an engine cannot even read a file in parts.
 LEAST = 500_000_000
 #: Without a wish: this share of what is free, and no more than this.

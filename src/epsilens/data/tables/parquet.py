@@ -20,7 +20,6 @@ from .paths import Files
 if TYPE_CHECKING:
     from .engines import Engine
 
-__all__ = ["from_parquet", "quoted"]
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["VARIABLE", "found_password", "pausing"]
-
 VARIABLE = "EPSILENS_PASSWORD"
 
 _paused: list[tuple[Callable[[], None], Callable[[], None]]] = []

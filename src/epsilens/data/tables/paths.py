@@ -21,8 +21,6 @@ from ...errors import InputError
 from .frames import FORMS
 from .source import CSV, PARQUET
 
-__all__ = ["Files", "files_at", "name_of"]
-
 _PANDAS = "pass {0}, or save that as Parquet"
 #: Engines keep notes beside their files, in names that start so.
 _NOTES = ("_", ".")

@@ -23,12 +23,6 @@ from urllib.parse import unquote
 from ...errors import InputError
 from .address import Address, address_of, masked
 
-__all__ = [
-    "CSV", "FAR", "PARQUET", "Bundled", "Dataset", "File", "Frame", "Source", "Url",
-    "bundled", "masked", "names", "source_of",
-]  # fmt: skip
-
-
 PREFIX = "epsilens:"
 FILES = Path(__file__).parents[1] / "files"
 

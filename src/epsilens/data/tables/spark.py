@@ -21,8 +21,6 @@ from typing import IO, Any
 from ...errors import InputError, MissingExtra
 from .failures import sentence
 
-__all__ = ["hushed", "is_spark_frame", "own_session", "unchanged"]
-
 #: Of a session of our own. The console of Spark shows every query, with its values, to whoever reaches its port.
 _SETTINGS = {
     "spark.app.name": "epsilens",

@@ -32,8 +32,6 @@ from .parquet import from_parquet
 from .paths import Files
 from .typed import EXACT, Kind, all_of, kind_of
 
-__all__ = ["from_csv"]
-
 #: The pieces of a file that are looked at beyond its head, their size, and the rows of the head.
 _PIECES, _SIZE, _ROWS = 8, 1 << 16, 4000
 

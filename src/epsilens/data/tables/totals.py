@@ -24,8 +24,6 @@ from typing import Any
 
 from .engines import need_ibis
 
-__all__ = ["Grid", "Steps", "exact_sum"]
-
 _BITS = 61  # a sign, and a bit to spare
 _MANY = 2**34 - 1  # rows: more than any table here, and sums keep 52 bits of the largest value
 

@@ -15,8 +15,6 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
-__all__ = ["EXACT", "LARGEST", "Kind", "all_of", "kind_of", "restored", "value", "whether"]
-
 
 class Kind(StrEnum):
     """What the values of a column are."""

@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-__all__ = ["ANSWERS", "DATES", "NOTHING", "NUMBERS", "Label", "label_of", "nothing_in"]
-
 #: What people write where nothing is recorded. In any capitals, with any blanks around.
 NOTHING = (
     "N/A", "NA", "n.a.", "n.a", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "null", "NaN", "NaT", "<NA>",

@@ -6,8 +6,6 @@ letters without accents, as :func:`.names.words` makes it. A word on the left st
 
 from __future__ import annotations
 
-__all__ = ["FILLERS", "IDS", "PEOPLE", "SPELLINGS", "STAFF", "THINGS", "UNITS"]
-
 #: One word of ours for each way of writing it. The word itself is always one of its spellings.
 SPELLINGS: dict[str, str] = {
     # What makes a name the name of an identifier.

@@ -18,8 +18,6 @@ from functools import cache
 from .lexicon import FILLERS, IDS, PEOPLE, SPELLINGS, STAFF, THINGS, UNITS
 from .rules import PHRASES, RULES
 
-__all__ = ["CONTACT", "Kind", "Meaning", "is_of_survey", "meaning", "says_unit", "words"]
-
 
 class Kind(StrEnum):
     """What sort of thing a name speaks of."""

@@ -29,8 +29,6 @@ from .names import Kind, Meaning, meaning
 from .shapes import Shape, Shapes
 from .understood import Owner
 
-__all__ = ["Owners", "owner_like", "owners_of"]
-
 _PEOPLE = 40  # the rank from which a name speaks of people
 _MOST = 8  # columns that are counted exactly
 _FEW = 20  # values below which a column may be a category

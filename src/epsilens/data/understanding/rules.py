@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PHRASES", "RULES"]
-
 #: Whole names, after :func:`.names.words`, that their words would not give away.
 PHRASES: dict[str, str] = {
     "official": (

@@ -22,8 +22,6 @@ from ..tables.forms import As, Form, Order, fold
 from ..tables.open import OpenTable, reading
 from .labels import Label, label_of, nothing_in
 
-__all__ = ["Shape", "Shapes", "Whole", "shapes_of"]
-
 _MOST_ROWS = 1_000_000
 _MANY_ROWS = 100_000  # of a column of many values
 _MOST_CELLS = 1_000_000  # cells of such columns that are looked at

@@ -15,8 +15,6 @@ from ..tables.engines import need_ibis
 from ..tables.forms import Form, as_read
 from ..tables.open import OpenTable, reading
 
-__all__ = ["steady_of"]
-
 _ROWS = 200_000  # enough to see it
 _PEOPLE = 20  # people with several rows, below which nothing is said
 _SAME = 0.95  # the share of them that must have one value

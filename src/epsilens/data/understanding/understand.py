@@ -25,8 +25,6 @@ from .shapes import Shape, Shapes, Whole, shapes_of
 from .steady import steady_of
 from .understood import Column, Owner, Role, Understanding
 
-__all__ = ["understand"]
-
 _MOST_COLUMNS = 1000
 _MOST_KNOWN = 6
 _MOSTLY = 0.9  # the share of cells that must fit a form

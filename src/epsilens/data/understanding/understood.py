@@ -11,8 +11,6 @@ from enum import StrEnum
 
 from ..tables.forms import Form
 
-__all__ = ["Column", "Owner", "Role", "Understanding"]
-
 
 class Role(StrEnum):
     """What a column holds."""

@@ -18,10 +18,8 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...readings.law import Known
-from ..loss.moments import Unbounded
+from ..composition.moments import Unbounded
 from .normal import NormalStep
-
-__all__ = ["Apart"]
 
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -14,8 +14,6 @@ from scipy.special import ndtri_exp
 from ...checks import Array
 from ...numerics.special import half_normal_quantile
 
-__all__ = ["psi_by_equal_errors"]
-
 _CLOSE = 1e-6  # relative, within which other tests must stay
 _NOISE = 1e-13  # of a difference of probits
 _BEYOND = np.concatenate((np.geomspace(1e-3, 8.0, 256), np.geomspace(8.5, 1e4, 64)))  # of half the shift

@@ -14,8 +14,6 @@ import numpy as np
 
 from ...checks import Array
 
-__all__ = ["far_log_moment", "far_out"]
-
 _X, _W = np.polynomial.legendre.leggauss(16)
 _LEAST = 1e7  # an order times a shift
 _BESIDE = 256  # how many times the shift the order is

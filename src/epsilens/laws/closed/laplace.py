@@ -21,12 +21,10 @@ from ...numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from ...worlds import Neighbours
-from ..loss.moments import Integrated
-from ..loss.sampled import log_odds_against, mix, unmix
-from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
-from ..loss.tilts import TiltedLaplace, laplace_cumulant, laplace_spread
-
-__all__ = ["Laplace", "LaplaceReplaced", "LaplaceStep"]
+from ..composition.moments import Integrated
+from ..composition.sampled import log_odds_against, mix, unmix
+from ..composition.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
+from ..composition.tilts import TiltedLaplace, laplace_cumulant, laplace_spread
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)

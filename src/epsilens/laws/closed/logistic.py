@@ -30,10 +30,8 @@ from ...checks import Array
 from ...numerics.special import expm1mx, half_normal_quantile, sinhcm1
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from ..loss.moments import Integrated
-from ..loss.step import Composable, Counted
-
-__all__ = ["BoundedRange", "Logistic", "LogisticStep"]
+from ..composition.moments import Integrated
+from ..composition.step import Composable, Counted
 
 _U = 2.0**-53
 _FAR = 700.0  # beyond, e^{−ε} is no double

@@ -11,7 +11,8 @@ Ganesh 2024 has the same pair), or how often a batch drawn **with replacement** 
 the draws that are another's when the person is absent are told: each that is the person's instead moves the sum by at
 most two norms, and a person among others that all pull the other way attains it.
 
-A weight at shift 0 is kept apart by :class:`~epsilens.laws.loss.sampled.Sampled`, whose digits do not depend on it.
+A weight at shift 0 is kept apart by :class:`~epsilens.laws.composition.sampled.Sampled`, whose digits do not depend
+on it.
 """
 
 from __future__ import annotations
@@ -27,11 +28,9 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.binomial import log_binomial
-from ..loss.moments import Integrated
-from ..loss.sampled import Sampled
-from ..loss.step import Step
-
-__all__ = ["DrawsStep", "GroupStep", "MixtureStep", "draws_step", "group_step", "mixture_step"]
+from ..composition.moments import Integrated
+from ..composition.sampled import Sampled
+from ..composition.step import Step
 
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -15,10 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...readings.law import Known
-from ..loss.step import Counted, Family
+from ..composition.step import Counted, Family
 from .laplace import Laplace, LaplaceStep
-
-__all__ = ["NoisyMax", "NoisyMaxStep"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -20,14 +20,12 @@ from ...numerics.special import half_normal_quantile, mills, mills_drop
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known
 from ...worlds import Neighbours
-from ..loss.moments import ERROR, Unbounded
-from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
-from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
-from ..loss.tilts import TiltedNormal, normal_cumulant, normal_spread
+from ..composition.moments import ERROR, Unbounded
+from ..composition.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
+from ..composition.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
+from ..composition.tilts import TiltedNormal, normal_cumulant, normal_spread
 from .mixture import group_step
 from .opposite import group_replaced
-
-__all__ = ["Normal", "NormalReplaced", "NormalStep", "normal_delta", "psi_for_delta"]
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)

@@ -23,11 +23,9 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import Array
-from ..loss.moments import Unbounded
-from ..loss.step import Step
+from ..composition.moments import Unbounded
+from ..composition.step import Step
 from .mixture import group_step
-
-__all__ = ["Opposite", "group_replaced"]
 
 _U = 2.0**-53
 _HALVINGS = 100

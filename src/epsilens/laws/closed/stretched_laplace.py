@@ -29,8 +29,6 @@ from ...numerics.special import expm1mx, log1pmx, sinhcm1
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
 
-__all__ = ["NarrowWide", "StretchedLaplace"]
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NarrowWide(Law):

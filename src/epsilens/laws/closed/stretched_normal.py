@@ -21,8 +21,6 @@ from ...numerics.roots import root
 from ...numerics.special import log1pmx, mills, mills_drop
 from .stretched_laplace import NarrowWide
 
-__all__ = ["StretchedNormal"]
-
 _SQRT2 = np.sqrt(2.0)
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 _X, _W = np.polynomial.legendre.leggauss(16)

@@ -31,8 +31,6 @@ from ...readings.law import Known, Law
 from .equal_errors import psi_by_equal_errors
 from .far_sums import far_log_moment, far_out
 
-__all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
-
 _LOG2 = math.log(2.0)
 _TINY = 1e-30
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -20,11 +20,9 @@ from scipy.special import logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import mills, moment_less_one
-from ..loss.sampled import mix
-from ..loss.step import Tails
+from ..composition.sampled import mix
+from ..composition.step import Tails
 from .whole import WholeNoise
-
-__all__ = ["Beyond"]
 
 _NOTHING = 80.0  # e^{−80} of the largest term does not count
 _MOST_TERMS = 2**16

@@ -17,8 +17,6 @@ from .law import Finite
 from .polygon import polygon
 from .rdp import ConcentratedConversion, Conversion
 
-__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "concentrated", "envelope"]
-
 _LEAST = 1e-200  # a smaller ρ is rounded up to this one
 _ROUNDING = 1e-12  # of sums over thousands of atoms
 _CHORD = 1.02  # chords of the polygon lie above the claims by less than this factor

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loss.step import Counted, Step, no_group
+from ..composition.step import Counted, Step, no_group
 from .law import Finite, FiniteStep
 from .product import finite_product
-
-__all__ = ["Joint", "joint"]
 
 _ERROR = 1e-12  # of the masses
 

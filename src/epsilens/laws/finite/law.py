@@ -21,14 +21,12 @@ from ...numerics.special import expm1mx, moment_less_one, probit_gap
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from ...readings.practical import balanced, of_balanced
-from ..loss.sampled import Flagged, sampled_atoms
-from ..loss.step import Atoms, Composable, Counted, Family, Step, Tails, Translation, no_group
+from ..composition.sampled import Flagged, sampled_atoms
+from ..composition.step import Atoms, Composable, Counted, Family, Step, Tails, Translation, no_group
 from .beyond import Beyond
 from .logs import far_gaps, log_balanced, log_cumulative
 from .polygon import polygon
 from .whole import WholeNoise
-
-__all__ = ["MOST_LOSS", "Finite", "FiniteStep"]
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
 _OWN = 1e-9

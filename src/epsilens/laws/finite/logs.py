@@ -12,8 +12,6 @@ from scipy.special import ndtri_exp
 
 from ...checks import Array
 
-__all__ = ["far_gaps", "log_balanced", "log_cumulative"]
-
 
 def log_cumulative(x: Array) -> Array:
     """log of the cumulative sums."""

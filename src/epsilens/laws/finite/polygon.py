@@ -15,8 +15,6 @@ import numpy as np
 
 from ...checks import Array
 
-__all__ = ["polygon"]
-
 #: log H0-masses, log-likelihood ratios, and the masses that only H0 and only H1 shows.
 Masses = tuple[Array, Array, float, float]
 

@@ -15,8 +15,6 @@ from scipy.special import gammaln
 from ...checks import Array
 from .law import Finite
 
-__all__ = ["finite_product"]
-
 
 def _counts(outcomes: int, k: int) -> Array:
     """Every way to count k answers by outcome, one row each."""

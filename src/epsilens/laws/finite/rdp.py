@@ -32,8 +32,6 @@ from ...numerics.frozen import Valued
 from ...numerics.roots import root
 from ...numerics.special import expm1mx, sinhcm1
 
-__all__ = ["ConcentratedConversion", "Conversion", "MayFail", "OrdersConversion", "delta_bound"]
-
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _LEAST = -735.0  # log δ where the grid of ε ends: below it δ is a denormal number

@@ -26,8 +26,6 @@ from ...numerics.binomial import log_binomial
 from .envelope import Envelope
 from .law import Finite
 
-__all__ = ["SIGMAS", "Cells", "riskier", "safer"]
-
 SIGMAS = 13.5  # of a window: what lies beyond is below 1e-38 of the whole
 _MOST_ATOMS = 8000  # written out as they are, for losses above 0
 _PER_SIGMA = 400  # lattice points to a standard deviation of the loss

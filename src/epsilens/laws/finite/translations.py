@@ -16,10 +16,8 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.law import Known
-from ..loss.step import Translation
+from ..composition.step import Translation
 from .law import Finite, FiniteStep
-
-__all__ = ["MOST_ATOMS", "Geometric", "GeometricDifference", "Staircase"]
 
 MOST_ATOMS = 2_000_000
 _MOST_STEPS = 2000  # of a staircase, between the two answers

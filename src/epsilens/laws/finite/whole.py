@@ -19,8 +19,6 @@ from scipy.special import gammaln, logsumexp
 
 from ...checks import Array
 
-__all__ = ["DiscreteNormal", "Skellam", "WholeNoise"]
-
 _NO_DOUBLE = -750.0  # log of a mass that no double holds
 _DEBYE = 15  # terms of the uniform expansion of I, good to 1e-17 where √(k² + v²) ≥ 40
 _FAR = 40.0

@@ -28,8 +28,6 @@ from ...numerics.frozen import Valued
 from .line import Tail
 from .pieces import Pieces
 
-__all__ = ["laplace_product", "laplace_shifts", "places", "resolved"]
-
 _X, _W = np.polynomial.legendre.leggauss(24)
 _LEAST, _MOST = 1e-3, 80.0
 

@@ -16,8 +16,6 @@ from scipy.special import log_ndtr, logsumexp
 from ...checks import Array
 from ...errors import InputError
 
-__all__ = ["Clamped", "LaplaceSum", "Laplaces", "Line", "Normals", "Tail", "limit_of_ratio"]
-
 _LOG2 = np.log(2.0)
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 

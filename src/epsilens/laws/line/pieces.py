@@ -27,8 +27,6 @@ from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
 from .line import Line, limit_of_ratio
 
-__all__ = ["Pieces"]
-
 Mask = NDArray[np.bool_]
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)

@@ -27,8 +27,6 @@ from scipy.special import gammainc
 
 from ...checks import Array
 
-__all__ = ["MOST_SHIFTS", "has_closed_form", "several_delta"]
-
 #: More numbers than this lose too many digits.
 MOST_SHIFTS = 10
 _MOST_TOTAL = 600.0

@@ -1,6 +1,6 @@
 """Algorithms 1 to 3 of the paper, its Monte Carlo, as printed and corrected, kept only to be compared with.
 
-``epsilens.differencing`` computes the same success exactly. What is wrong in print:
+``epsilens.attacks.differencing`` computes the same success exactly. What is wrong in print:
 
 - Algorithm 1 uses 0 as "not given", so a true answer of 0 or a clamped answer of 0 is misread; with Q2 known its line
   11
@@ -20,14 +20,12 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ... import checks
-from ...build.differencing import differencing
+from ...attacks.differencing_queries import differencing
+from ...calibration.choice import choose
 from ...checks import Array
-from ...choice.choice import choose
 from ...errors import InputError
 from ...show.words import number
 from ..item import Agreement, Item
-
-__all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "items", "rule_success", "set_epsilon"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from ...build.differencing import differencing
-from ...build.mechanisms import laplace
+from ...attacks.differencing_queries import differencing
 from ...checks import Array
+from ...mechanisms.noise import laplace
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .algorithms import rule_success
-
-__all__ = ["ages", "exact_belief", "items", "lee_clifton", "tree"]
 
 _PEOPLE = 120
 

@@ -11,8 +11,6 @@ from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 
-__all__ = ["crowded", "item"]
-
 
 def crowded(epsilon: float, k: int, share: float = 0.5) -> float:
     """How often the secret of one in a group of k alike is guessed from two noisy counts that differ by the group.

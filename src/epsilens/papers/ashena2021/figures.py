@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...build.differencing import differencing, differencing_average
+from ...attacks.differencing_queries import differencing, differencing_average
 from ...checks import Array
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .algorithms import rule_success
-
-__all__ = ["items"]
 
 _AGES = (20, 43, 121)
 _SIZES = (13, 1320, 16_959)

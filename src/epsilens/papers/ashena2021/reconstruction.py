@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ... import checks
-from ...build.differencing import differencing
-from ...build.mechanisms import laplace
+from ...attacks.differencing_queries import differencing
+from ...mechanisms.noise import laplace
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
-
-__all__ = ["at_most", "item", "recovered"]
 
 _PEOPLE, _QUERIES = 50, 200
 

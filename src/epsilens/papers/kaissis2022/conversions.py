@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ...build.mechanisms import gaussian
 from ...checks import Array
+from ...mechanisms.noise import gaussian
 from ...numerics.roots import root
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number, small
 from ..item import Agreement, Item
-
-__all__ = ["epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "items"]
 
 PSIS = (0.1, 0.5, 1.0, 2.0, 3.0, 6.0)
 DELTA = 1e-5

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..erratum import Erratum
 
-__all__ = ["ERRATA"]
-
 _PHI = "0.5 * erfc(-({}) / sqrt(2))"
 
 ERRATA: tuple[Erratum, ...] = (
@@ -37,13 +35,13 @@ ERRATA: tuple[Erratum, ...] = (
         "Lemma 6",
         "ψ-GDP if and only if ψ ≤ μ",
         "μ-GDP if and only if ψ ≤ μ",
-        "abs(el.from_gdp(1.0).psi() - 1) < 1e-12",
+        "abs(el.mechanisms.from_gdp(1.0).psi() - 1) < 1e-12",
     ),
     Erratum(
         "Corollary 9",
         "the training is ψ-GDP",
         "an approximation for T → ∞, below the truth for few steps or little noise",
-        "el.clt(sigma=1, rate=0.01, steps=100, variant='fixed').epsilons['exact'] < 0.62 < 0.71 "
+        "el.mechanisms.clt(sigma=1, rate=0.01, steps=100, variant='fixed').epsilons['exact'] < 0.62 < 0.71 "
         "< el.dpsgd(sigma=1, rate=0.01, steps=100).bracket('epsilon', delta=1e-5)[0]",
     ),
     Erratum(
@@ -118,7 +116,8 @@ ERRATA: tuple[Erratum, ...] = (
         "Theorem of §6",
         "all five statements are equivalent",
         "for the Gaussian mechanism. Randomised response at ε = 1 keeps αψ²/2 at ψ = 1 for every α and is not 1-GDP",
-        "el.randomized_response(epsilon=1).renyi(2) < 1 and el.randomized_response(epsilon=1).advantage() > 0.46 > "
+        "el.mechanisms.randomized_response(epsilon=1).renyi(2) < 1 and "
+        "el.mechanisms.randomized_response(epsilon=1).advantage() > 0.46 > "
         "0.39 "
         "> el.gaussian(psi=1).advantage()",
     ),

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from ...build.mechanisms import gaussian
+from ...mechanisms.noise import gaussian
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
-
-__all__ = ["binormal", "binormal_auc", "items", "loss_tail"]
 
 _PSI = 1.0
 

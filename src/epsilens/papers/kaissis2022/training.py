@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ...build.limits import clt
-from ...build.training import dpsgd
+from ...mechanisms.limits import clt
+from ...mechanisms.training import dpsgd
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
-
-__all__ = ["item"]
 
 _DELTA = 1e-5
 _SETTINGS = (
@@ -44,7 +42,7 @@ def item() -> Item:
     notes = (
         "δ = 0.00001, Poisson sampling, people added or removed. (28) approximates a bound of its own, for samples of "
         "a fixed size; the proven ε is of Poisson sampling, as the paper's readers train.",
-        "Both approximations are labelled as such by el.clt and are never used where a bound is promised.",
+        "Both approximations are labelled as such by el.mechanisms.clt and are never used where a bound is promised.",
     )
     worst = min(records, key=lambda r: r["epsilon_28"] / r["high"])
     return Item(

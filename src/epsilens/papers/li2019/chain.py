@@ -21,10 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...build.correlated.tables import Table as Records
+from ...attacks.correlated.tables import Table as Records
 from ...checks import Array
-
-__all__ = ["Terms", "abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms"]
 
 Node = tuple[int, frozenset[int]]
 #: The correlation terms IC between target i and record j, given the set K′ of known records.
@@ -52,7 +50,7 @@ def correlation_terms(model: Records, i: int, j: int, known: Mapping[int, int], 
 def chain_rule(model: Records, i: int, known: Mapping[int, int], scale: float) -> float:
     """Theorem 5, unsafe: |… |LS_i/λ + IC| + … | with the known values kept, the largest child over x_j, the least path.
 
-    >>> from epsilens.build.correlated import table
+    >>> from epsilens.attacks.correlated import table
     >>> round(chain_rule(table([[0.5, 0.0], [0.25, 0.25]]), 0, {}, 1.0), 10)  # the truth is 1.6201145070
     1.379885493
     """
@@ -125,7 +123,7 @@ def _terms(model: Records, scale: float) -> Terms:
 def algorithm1(model: Records, scale: float = 1.0) -> float:
     """Full-space searching as printed; **unsafe**: can fall below the true worst leakage.
 
-    >>> from epsilens.build.correlated import table
+    >>> from epsilens.attacks.correlated import table
     >>> m = table([[0.75, 0.15], [0.05, 0.05]])
     >>> round(algorithm1(m), 6), round(m.worst(scale=1.0).leakage, 6)
     (1.268559, 1.368282)

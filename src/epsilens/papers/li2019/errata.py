@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..erratum import Erratum
 
-__all__ = ["ERRATA"]
-
 ERRATA: tuple[Erratum, ...] = (
     Erratum(
         "Theorem 1",

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...build.correlated.joint_table import table
+from ...attacks.correlated.joint_table import table
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .settings import figure4_normal
-
-__all__ = ["beliefs", "items", "random_graph"]
 
 _RECORDS = 15
 _CONCENTRATION = 2.0

@@ -14,8 +14,6 @@ from ... import checks
 from ...show.words import number
 from ..item import Agreement, Item
 
-__all__ = ["item", "leakage"]
-
 
 def leakage(
     joint: ArrayLike, query: Callable[..., float], target: int, known: Mapping[int, int], scale: float = 1.0

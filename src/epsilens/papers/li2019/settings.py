@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...build.correlated.joint_table import table
-from ...build.correlated.tables import Table as Records
-from ...build.correlated.trees import tree
+from ...attacks.correlated.joint_table import table
+from ...attacks.correlated.tables import Table as Records
+from ...attacks.correlated.trees import tree
 from ...errors import InputError
-
-__all__ = ["COROLLARY_12", "COUNTEREXAMPLES", "TABLE_II", "figure4_normal", "star", "theorem3"]
 
 TABLE_II: dict[str, Records] = {
     "a": table([[0.3, 0.2], [0.2, 0.3]]),

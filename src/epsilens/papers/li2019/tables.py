@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...build.correlated.joint_normal.records import normal
-from ...build.correlated.joint_table import table
+from ...attacks.correlated.joint_normal.records import normal
+from ...attacks.correlated.joint_table import table
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .chain import abstract_search, algorithm1, algorithm2, chain_rule, correlation_terms
 from .settings import COROLLARY_12, COUNTEREXAMPLES, TABLE_II, star, theorem3
-
-__all__ = ["items"]
 
 
 def _examples() -> Item:

@@ -9,14 +9,12 @@ import numpy as np
 from scipy.special import k0, k1, modstruve
 
 from ... import checks
-from ...build.discrete import pure, randomized_response
-from ...build.local import unary
 from ...errors import InputError
+from ...mechanisms.discrete import pure, randomized_response
+from ...mechanisms.local import unary
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
-
-__all__ = ["deniable", "items", "planar_laplace"]
 
 
 def deniable(likelihoods: Sequence[float], gamma: float, origin: int = 0) -> int:
@@ -104,7 +102,7 @@ def _local() -> Item:
         ("How often the best guess between two answers of one person is right. A coin is right for half.",),
         tuple(records),
         "Local differential privacy is named as future work.",
-        "Each protocol is an Experiment; el.pure is the most that any of local ε can tell.",
+        "Each protocol is an Experiment; el.mechanisms.pure is the most that any of local ε can tell.",
         Agreement.BEYOND,
     )
 
@@ -122,7 +120,7 @@ def _places() -> Item:
         cells,
         (
             "Between two places at a distance d an ε-geo-indistinguishable answer is an experiment of ε·d: "
-            "el.pure(epsilon=e * d). For planar Laplace noise the success is exact.",
+            "el.mechanisms.pure(epsilon=e * d). For planar Laplace noise the success is exact.",
         ),
         tuple(records),
         "Geo-indistinguishability is named as future work.",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..erratum import Erratum
 
-__all__ = ["ERRATA"]
-
 ERRATA: tuple[Erratum, ...] = (
     Erratum(
         "§4.1.5, λ(α)",
@@ -29,7 +27,7 @@ ERRATA: tuple[Erratum, ...] = (
         "Theorem 4",
         "a vector of q answers is tested as one answer with qε",
         "noise for the vector's L1 sensitivity is already ε-DP; noise for each answer stays below qε",
-        "el.vector(epsilon=1, q=2, calibration='each').experiment.advantage() < 0.449 < 0.632 "
+        "el.mechanisms.vector(epsilon=1, q=2, calibration='each').experiment.advantage() < 0.449 < 0.632 "
         "< el.laplace(epsilon=2).advantage()",
     ),
     Erratum(

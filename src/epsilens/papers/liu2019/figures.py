@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...build.knowledge.knowledge import Knowledge
-from ...build.mechanisms import gaussian, laplace
-from ...choice.choice import choose
+from ...attacks.knowledge.knowledge import Knowledge
+from ...calibration.choice import choose
 from ...experiment import Experiment
+from ...mechanisms.noise import gaussian, laplace
 from ...notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .printed import sigma_printed
-
-__all__ = ["items"]
 
 _EPSILONS = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
 _RECALL = np.unique(np.concatenate([np.linspace(0.005, 1, 120), 1 - np.geomspace(1e-4, 0.05, 15)]))

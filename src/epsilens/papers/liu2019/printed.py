@@ -5,11 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-__all__ = [
-    "BETAS", "LIMITS", "PRINTED", "coefficients_of", "fscore_printed", "lambda_corrected", "lambda_printed",
-    "odds_printed", "sigma_printed",
-]  # fmt: skip
-
 LIMITS = (0.55, 0.58, 0.62, 0.67, 0.76, 0.83, 0.9, 0.95)
 BETAS = (0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
 #: Table 1 as printed; None is the paper's dash.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...build.composition import vector
-from ...build.knowledge.knowledge import Knowledge
-from ...build.mechanisms import gaussian, laplace
-from ...choice.choice import choose
+from ...attacks.knowledge.knowledge import Knowledge
+from ...calibration.choice import choose
 from ...errors import NoSolutionError
+from ...mechanisms.composition import vector
+from ...mechanisms.noise import gaussian, laplace
+from ...numerics.written import rounded_up
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
-from ...show.words import number, rounded_up, small
+from ...show.words import number, small
 from ..item import Agreement, Item
 from .printed import (
     BETAS,
@@ -25,8 +26,6 @@ from .printed import (
     odds_printed,
     sigma_printed,
 )  # fmt: skip
-
-__all__ = ["items", "table1"]
 
 
 def _cell(beta: float, limit: float, printed: float | None) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..erratum import Erratum
 
-__all__ = ["ERRATA"]
-
 _PHI = "0.5 * erfc(-({}) / sqrt(2))"
 
 ERRATA: tuple[Erratum, ...] = (
@@ -13,7 +11,8 @@ ERRATA: tuple[Erratum, ...] = (
         "Theorem 3, Eq. 12",
         "k = ln(2(1−α)) for α ≤ ½, −ln(2α) above",
         "the cases are exchanged; printed, the false alarms are 1/(4(1−α)) and never below ¼",
-        "0.5 * exp(-log(2 * 0.95)) > 0.26 and abs(el.tampering(scale=1, bias=1).one_sided(0.05).above + log(0.1)) "
+        "0.5 * exp(-log(2 * 0.95)) > 0.26 and abs(el.attacks.tampering(scale=1, bias=1).one_sided(0.05).above + "
+        "log(0.1)) "
         "< 1e-12",
     ),
     Erratum(
@@ -32,20 +31,20 @@ ERRATA: tuple[Erratum, ...] = (
         "Theorem 4",
         "the two-sided test has the largest power",
         "only if the bias is 0",
-        "el.tampering(scale=1, bias=1).two_sided(0.1).power < 0.155 < 0.271 "
-        "< el.tampering(scale=1, bias=1).one_sided(0.1).power",
+        "el.attacks.tampering(scale=1, bias=1).two_sided(0.1).power < 0.155 < 0.271 "
+        "< el.attacks.tampering(scale=1, bias=1).one_sided(0.1).power",
     ),
     Erratum(
         "Eq. 42",
         "α^(1/θ)·cosh(m/θ)",
         "for m ≤ ln(1/α); beyond 1 − e^−m/θ·sinh(ln(1/α)/θ)",
-        "0.5 * cosh(2) > 1 and el.tampering(scale=1, bias=2).two_sided(0.5).power < 0.9",
+        "0.5 * cosh(2) > 1 and el.attacks.tampering(scale=1, bias=2).two_sided(0.5).power < 0.9",
     ),
     Erratum(
         "Corollary 1",
         "|m| < −ln α − θ·ln β̄ is detected",
         "m ≥ m*, the inverse of the power; printed, no bias at all is “detected”",
-        "el.tampering(scale=1, bias=5).two_sided(0.1).power > 0.96 and -log(0.1) - log(0.966647) < 5",
+        "el.attacks.tampering(scale=1, bias=5).two_sided(0.1).power > 0.96 and -log(0.1) - log(0.966647) < 5",
     ),
     Erratum(
         "Theorem 5",
@@ -76,13 +75,13 @@ ERRATA: tuple[Erratum, ...] = (
         "Eqs 75 to 77",
         "b₀/b₁ as last term, and an exponent of the other sign",
         "|Δμ|/b₁: ln(b₁/b₀) − 1 + (b₀/b₁)e^−|Δμ|/b₀ + |Δμ|/b₁ for either sign",
-        "abs(el.tampering(scale=0.5, bias=-2, stretch=1.5).kl() - 2.0843422007) < 1e-9",
+        "abs(el.attacks.tampering(scale=0.5, bias=-2, stretch=1.5).kl() - 2.0843422007) < 1e-9",
     ),
     Erratum(
         "Eq. 78 and the Gaussian Chernoff divergence",
         "+ln∫ and +½ln(σ₁²/σ*²)",
         "−ln∫ f₀^a f₁^(1−a), and −½ln(σ₁²/σ*²); its maximum over a is the Chernoff information, a a tilt and no prior",
-        "abs(el.tampering(sigma=1, bias=0, stretch=2).chernoff_coefficient(0.5) - 0.111571775657) < 1e-10",
+        "abs(el.attacks.tampering(sigma=1, bias=0, stretch=2).chernoff_coefficient(0.5) - 0.111571775657) < 1e-10",
     ),
     Erratum(
         "Definition 8",
@@ -94,7 +93,8 @@ ERRATA: tuple[Erratum, ...] = (
         "Section 6.1",
         "ROC curves depend on s, contrary to paper 000",
         "they depend on m = εΔμ/s and θ alone; paper 000 takes Δμ = s",
-        "abs(el.tampering(epsilon=2, bias=5, sensitivity=10).roc(0.1) - el.tampering(epsilon=1, bias=1).roc(0.1)) "
+        "abs(el.attacks.tampering(epsilon=2, bias=5, sensitivity=10).roc(0.1) - el.attacks.tampering(epsilon=1, "
+        "bias=1).roc(0.1)) "
         "< 1e-12",
     ),
     Erratum(
@@ -103,21 +103,22 @@ ERRATA: tuple[Erratum, ...] = (
         "H0 is that there is no attack, and (62) the alarm without one. That a random X_a keeps Laplace noise Laplace "
         "is a "
         "model: their sum is not Laplace",
-        "abs(el.tampering(scale=1, bias=0).one_sided(0.1).power - 0.1) < 1e-12",
+        "abs(el.attacks.tampering(scale=1, bias=0).one_sided(0.1).power - 0.1) < 1e-12",
     ),
     Erratum(
         "Theorem 3, negative bias",
         "the same k as for a positive one",
         "the mirrored one, k = ln(2α) for α ≤ ½: printed, the false alarms at α = 0.05 are 0.737",
-        "abs(el.tampering(scale=1, bias=-1).one_sided(0.05).below - log(0.1)) < 1e-12 and 1 - 0.5 * exp(-log(1.9)) > "
+        "abs(el.attacks.tampering(scale=1, bias=-1).one_sided(0.05).below - log(0.1)) < 1e-12 and 1 - 0.5 * "
+        "exp(-log(1.9)) > "
         "0.73",
     ),
     Erratum(
         "Theorem 3, θ > 1",
         "the one-sided test is the most powerful",
         "for θ = 1; for θ > 1 the best test gives the alarm outside an interval, and the one-sided one is biased",
-        "el.tampering(scale=1, bias=1, stretch=3).optimal(0.1).power > 0.502 > 0.409 "
-        "> el.tampering(scale=1, bias=1, stretch=3).one_sided(0.1).power",
+        "el.attacks.tampering(scale=1, bias=1, stretch=3).optimal(0.1).power > 0.502 > 0.409 "
+        "> el.attacks.tampering(scale=1, bias=1, stretch=3).one_sided(0.1).power",
     ),
     Erratum(
         "Eqs 27 and 28",
@@ -129,7 +130,7 @@ ERRATA: tuple[Erratum, ...] = (
         "Eqs 47 and 52 to 58",
         "(47) and (53) as the same bound; (52) without the sensitivity; (58) as an entropy of n records",
         "they differ; (52) is 2πe·s²; (58) is of one record only, and adds quantities of different units for n ≥ 2",
-        "abs(el.privacy_distortion([1.0], false_variance=1.0) - 0.5 * log(2)) < 1e-12",
+        "abs(el.attacks.privacy_distortion([1.0], false_variance=1.0) - 0.5 * log(2)) < 1e-12",
     ),
     Erratum(
         "Theorem 6, in words",
@@ -141,7 +142,7 @@ ERRATA: tuple[Erratum, ...] = (
         "Eq. 71",
         "b₀/(2b₁)·e^((μ₀−μ₁)/b₀)",
         "b₀/b₁ without the ½, as (72) has it",
-        "abs(el.tampering(scale=1, bias=1).kl() - exp(-1)) < 1e-12",
+        "abs(el.attacks.tampering(scale=1, bias=1).kl() - exp(-1)) < 1e-12",
     ),
     Erratum(
         "Remark 4",
@@ -154,8 +155,8 @@ ERRATA: tuple[Erratum, ...] = (
         "Section 6.1, the two-sided test",
         "it is less accurate than the one-sided one",
         "for θ = 1; at m = 1, θ = 1.5, α = 0.5 it has power 0.754 where the other has 0.743",
-        "el.tampering(scale=1, bias=1, stretch=1.5).two_sided(0.5).power > 0.754 > 0.744 "
-        "> el.tampering(scale=1, bias=1, stretch=1.5).one_sided(0.5).power",
+        "el.attacks.tampering(scale=1, bias=1, stretch=1.5).two_sided(0.5).power > 0.754 > 0.744 "
+        "> el.attacks.tampering(scale=1, bias=1, stretch=1.5).one_sided(0.5).power",
     ),
     Erratum(
         "Figure 9",

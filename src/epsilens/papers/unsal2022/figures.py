@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...build.tampering.tampering import power_of, tampering
+from ...attacks.tampering_detection.tampering import power_of, tampering
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .printed import corollary2_corrected, corollary2_printed, figure5, figure9
-
-__all__ = ["items"]
 
 _ALPHAS = np.unique(np.concatenate([np.linspace(0.001, 0.999, 150), np.geomspace(1e-4, 0.05, 30)]))
 _EPSILONS = (0.015, 0.5, 1.0, 2.0)

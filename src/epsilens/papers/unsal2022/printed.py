@@ -10,16 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...build.mechanisms import laplace
-from ...build.tampering.tampering import power_of
+from ...attacks.tampering_detection.tampering import power_of
+from ...mechanisms.noise import laplace
 from ...numerics.roots import root
-
-__all__ = [
-    "chernoff_gaussian_printed", "corollary1_printed", "corollary2_corrected", "corollary2_printed", "figure5",
-    "figure9", "kappa_printed", "kl_negative_printed", "power_printed", "ratio", "sigma_printed", "threshold_printed",
-    "two_sided_power", "two_sided_printed",
-]  # fmt: skip
-
 
 # -- as printed ---------------------------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...build.mechanisms import gaussian, quantile, tail
-from ...build.tampering.hiding import boundary
-from ...build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
+from ...attacks.tampering_detection.hiding import boundary
+from ...attacks.tampering_detection.tampering import kl_bound, power_of, privacy_distortion, tampering
+from ...mechanisms.noise import gaussian, quantile, tail
 from ...show.words import number
 from ..item import Agreement, Item
 from .printed import (
@@ -27,8 +27,6 @@ from .printed import (
     two_sided_power,
     two_sided_printed,
 )  # fmt: skip
-
-__all__ = ["items"]
 
 #: What the paper shows, what comes out, and the number that proves it where they differ.
 Told = tuple[str, str, Agreement, str]

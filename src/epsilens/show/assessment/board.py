@@ -16,6 +16,8 @@ from ...assessment.typical import together_of
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
+from ...numerics.counted import frequencies, times
+from ...numerics.written import rounded_up
 from ...plan.noise import named_delta
 from ...worlds import Neighbours
 from ..document import (
@@ -40,7 +42,7 @@ from ..document import (
     said,
 )
 from ..scan import alone
-from ..words import cost, frequencies, rounded_up, times
+from ..words import cost
 from .labels import FREQUENCIES, given, limit, percent, planned, risk, share, title
 from .reach import exposure, reached, told_beside
 from .words import (
@@ -55,9 +57,9 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
 
-__all__ = ["board"]
 
 #: What a page of paper has room for.
 _MOST_ADVERSARIES, _MOST_QUERIES, _MOST_CAUTIONS = 5, 5, 2

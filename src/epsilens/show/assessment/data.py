@@ -21,11 +21,10 @@ from .words import cautions, headline, sentence, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import Errors, GroupError, QueryAccuracy
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
     from ...assessment.split import SplitComparison
     from ...data.scan.result import Scan
-
-__all__ = ["as_dict", "release_values", "to_registry"]
 
 
 def as_dict(a: Assessment) -> dict[str, Any]:

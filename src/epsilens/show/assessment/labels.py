@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 from ...catalogue.readings import find
 from ...data.queries import Noise
 from ...data.tables.source import bundled, names
+from ...numerics.counted import apart, upward
+from ...numerics.written import rounded_down, rounded_up
 from ...plan.noise import named_delta
-from ..words import apart, cost, number, rounded_down, rounded_up, small, upward
+from ..words import cost, number, small
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment
     from ...plan.asked import ReleaseQuery
 
-__all__ = [
-    "FREQUENCIES", "asked_title", "called", "chosen", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given",
-    "group_name", "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
-]  # fmt: skip
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
 

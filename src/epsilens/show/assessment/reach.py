@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ...numerics.counted import frequencies, times
 from ...worlds import Neighbours
-from ..words import frequencies, times
 from .labels import FREQUENCIES
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
     from ...assessment.typical import Typical
-
-__all__ = ["exposure", "reached", "together", "told_beside"]
 
 
 def reached(a: Assessment, r: Risk, value: float) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...catalogue.deployments import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
+from ...numerics.counted import apart, frequencies
 from ...worlds import Neighbours
 from ..charts import icons
 from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
@@ -44,7 +45,7 @@ from ..document import (
     said,
 )
 from ..scan import alone, population
-from ..words import apart, frequencies, people_of_100
+from ..words import people_of_100
 from .data import release_values
 from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
 from .reach import reached, together
@@ -79,9 +80,9 @@ from .words import (
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
 
-__all__ = ["present"]
 
 _MOST_LINES = 6  # queries whose curve is listed
 _MOST_GROUPS = 200  # groups whose error is listed

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...assessment.accuracy import Cause
 from ...assessment.shares import basis_of, resplit
 from ...assessment.split import Division, division
+from ...numerics.counted import frequencies
 from ..document import Block, Cell, Column, Group, Kind, Paragraph, Said, Section, Span, Table, Tone, said
-from ..words import frequencies
 from .labels import FREQUENCIES, given, limit, risk, share, title
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ...assessment.risks import Risk
     from ...assessment.shares import Basis, Resplit
 
-__all__ = ["HEADING", "resplit_data", "resplit_sentence", "resplit_table", "split_section"]
 
 HEADING = "How ε is shared"
 _NEAR = 1e-9  # relative: shares that differ by rounding are the same

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find
+from ...numerics.counted import frequency
+from ...numerics.written import rounded_up
 from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
-from ..words import frequency, rounded_up
 from .labels import (
     FREQUENCIES,
     called,
@@ -34,14 +35,10 @@ from .words import second_name
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import GroupError
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
     from ...plan.relatives import Relation
 
-__all__ = [
-    "accuracy_table", "bar", "combinations", "error_parts", "hidden_sentence", "hidden_table", "relation",
-    "relatives_data", "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
-    "wide_bounds",
-]  # fmt: skip
 
 #: The regulators' three words, with what each asks.
 _HARMS = {

@@ -13,12 +13,12 @@ from ...assessment.cautions import Caution, Warned
 from ...assessment.verdict import LEDGER, Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
+from ...numerics.counted import apart, count, frequencies, frequency, grouped, scale_for, times
 from ...plan.commented import as_yaml
 from ...plan.noise import unsaid
 from ...worlds import Neighbours
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
-from ..words import apart, count, frequencies, frequency, grouped, scale_for, times
 from .labels import (
     FREQUENCIES,
     MOST,
@@ -39,14 +39,10 @@ from .reach import exposure, reached, told_beside
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
     from ...assessment.proposals import Proposal
+    from ...assessment.risks import Risk
 
-__all__ = [
-    "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline",
-    "kept_account", "lead", "nobody", "phrase", "proposed",
-    "second_name", "sentence", "share_of_people", "status", "unseen",
-]  # fmt: skip
 
 #: A group with fewer people is marked.
 FEW = 10

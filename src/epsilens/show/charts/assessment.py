@@ -15,8 +15,8 @@ import numpy as np
 from ... import checks
 from ...assessment.accuracy import simulate
 from ...errors import InputError
+from ...numerics.counted import frequency
 from ..assessment.labels import error, given, group_name, percent, planned, risk, share, subject, value
-from ..words import frequency
 from .chart import Chart
 from .marks import Layer, dots, frame, line, linear_axis, log_axis, room_for, text
 from .panel import Panel, stand, upright_names, uprights
@@ -25,12 +25,9 @@ from .scales import clear, scale, written
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment, Risk
+    from ...assessment.assessment import Assessment
+    from ...assessment.risks import Risk
 
-__all__ = [
-    "MOST_GROUPS", "STRIP", "accuracy_curve", "of_assessment", "precedent_strip", "risk_curve", "simulated",
-    "simulated_query",
-]  # fmt: skip
 
 _TOP, _LEFT = 58, 52
 #: As a share of the answer: beyond it the line runs along the top, and the axis keeps room for the plot.

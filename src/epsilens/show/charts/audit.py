@@ -12,7 +12,6 @@ from .marks import End, dot, ends, frame, line, linear_axis, room_for
 if TYPE_CHECKING:
     from ...auditing.result import Audit
 
-__all__ = ["band_chart"]
 
 _LEFT = 52
 

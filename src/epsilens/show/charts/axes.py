@@ -16,8 +16,6 @@ from ...errors import InputError, kind_of
 from .scales import written
 from .svg import LIGHT, resolved
 
-__all__ = ["beside", "plot"]
-
 #: A pixel of a chart in points of print.
 _POINTS = 0.72
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...numerics.counted import frequencies
 from ..sentences import false_alarms, question
-from ..words import frequencies
 from .chart import Chart
 from .curves import LINES, PHONE, alphas, false_alarms_axis, hundredths, points, square
 from .marks import Layer, dashed, dot, line, text
@@ -15,7 +15,6 @@ from .placement import Point
 if TYPE_CHECKING:
     from ...experiment import Experiment
 
-__all__ = ["cases_roc"]
 
 _WIDE = 534
 #: Where each curve is marked, as false-positive rates. A plumb line leads from there to its name, below chance where

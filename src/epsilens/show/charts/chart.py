@@ -29,7 +29,6 @@ from .svg import DARK, LIGHT, Palette, colours, named, resolved, svg
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Chart", "Charts"]
 
 #: Pixels of a picture for each pixel of the chart: sharp on paper and on dense screens.
 _ZOOM = 2

@@ -13,9 +13,9 @@ import numpy as np
 
 from ... import checks
 from ...errors import InputError
+from ...numerics.counted import count, frequencies, frequency, upward
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
-from ..words import count, frequencies, frequency, upward
 from .chart import Chart
 from .marks import Layer, dashed, dot, frame, line, text
 from .placement import Box, Point, Room, width_of
@@ -23,10 +23,6 @@ from .placement import Box, Point, Room, width_of
 if TYPE_CHECKING:
     from ...experiment import Experiment
 
-__all__ = [
-    "LINES", "PHONE", "SIDE_BY_SIDE", "alphas", "compared_roc", "false_alarms_axis", "hundredths", "named",
-    "plot_width", "points", "precision_recall", "roc", "square", "tradeoff",
-]  # fmt: skip
 
 #: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
 SIDE_BY_SIDE, PHONE = 380, 350

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...build.claimed import Claim
+from ...mechanisms.claimed import Claim
 from ..claims import curves, judged
 from .several import choice_chart, choices_chart, experiment_chart, sweep_chart
 
 if TYPE_CHECKING:
-    from ...choice.choice import Choice, Choices
-    from ...choice.sweep import Sweep
+    from ...calibration.choice import Choice, Choices
+    from ...calibration.sweep import Sweep
     from ...experiment import Experiment
     from .chart import Chart
-
-__all__ = ["of_choice", "of_choices", "of_experiment", "of_sweep"]
 
 
 def of_experiment(e: Experiment, name: str, **asked: Any) -> Chart:

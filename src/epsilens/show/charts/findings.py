@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...build.tampering.hiding import boundary
-from ...build.tampering.tampering import pair, power_of
-from ..words import number, rounded_down
+from ...attacks.tampering_detection.hiding import boundary
+from ...attacks.tampering_detection.tampering import pair, power_of
+from ...numerics.written import rounded_down
+from ..words import number
 from .chart import Chart
 from .curves import PHONE, SIDE_BY_SIDE, hundredths, plot_width, square
 from .marks import End, Layer, dashed, dot, ends, frame, line, linear_axis, log_axis, room_for, text
@@ -20,7 +21,6 @@ from .placement import LINE, Point, Room, block, width_of
 if TYPE_CHECKING:
     from ...attacks.identification import Identification
 
-__all__ = ["PowerCurve", "certainty_chart", "known_curve", "legend", "power_chart"]
 
 # -- who is missing: percent sure against ε -----------------------------------------------------------------------
 

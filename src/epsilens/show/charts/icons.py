@@ -5,10 +5,8 @@ from __future__ import annotations
 import html
 import math
 
-from ..words import upward
+from ...numerics.counted import upward
 from .placement import width_of
-
-__all__ = ["array", "filled", "icons"]
 
 _COLUMNS, _ROWS = 20, 5
 _WIDE, _HIGH = 17.5, 26.0  # 350 wide: fits a phone at its natural size, so that the text never shrinks

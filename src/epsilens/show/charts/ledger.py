@@ -14,7 +14,6 @@ from .scales import steps
 if TYPE_CHECKING:
     from ...ledger.account import Account
 
-__all__ = ["over_time"]
 
 _LEFT = 52
 #: How many releases are read one by one; of more, so many of them.

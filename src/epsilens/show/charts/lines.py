@@ -22,8 +22,6 @@ from .marks import Layer, dashed, dots, ends, frame, line, linear_axis, log_axis
 from .placement import LINE, Box, Point, Room, block, shortened, width_of, wrapped
 from .scales import Scale, log_ticks, scale, written
 
-__all__ = ["Axis", "Series", "lines"]
-
 #: Colour, width and dashes of each line: told apart without colour as well, and by the name beside it.
 _STYLES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
     ("var(--risk)", 3, ()),

@@ -8,10 +8,6 @@ from typing import Any
 from .placement import LINE, SIZE, Point, Room, spread, wrapped
 from .scales import log_ticks, steps
 
-__all__ = [
-    "End", "Layer", "dashed", "dot", "dots", "ends", "frame", "line", "linear_axis", "log_axis", "room_for", "text",
-]  # fmt: skip
-
 Layer = dict[str, Any]
 #: A line's end: its name, how far down it ends, its colour and the weight of its name.
 End = tuple[str, float, str, int]

@@ -16,7 +16,6 @@ from .scales import scale
 if TYPE_CHECKING:
     from ...assessment.assessment import Assessment
 
-__all__ = ["Line", "Panel", "stand", "upright_names", "uprights"]
 
 #: A line: its name, its values at the curve's ε, and whether it is the one the panel is about.
 Line = tuple[str, Sequence[float], bool]

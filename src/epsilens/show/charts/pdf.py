@@ -11,8 +11,6 @@ from xml.etree import ElementTree
 from ..pdf.fonts import font
 from ..pdf.page import Page, written
 
-__all__ = ["page_of", "pdf", "put", "size_of"]
-
 
 def pdf(drawing: str) -> bytes:
     """A drawing of ours in real colours as a PDF file of one page, as large as the chart.

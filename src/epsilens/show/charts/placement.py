@@ -17,8 +17,6 @@ import numpy as np
 
 from ...checks import Array
 
-__all__ = ["LINE", "SIZE", "Box", "Point", "Room", "block", "shortened", "spread", "width_of", "wrapped"]
-
 LINE = 18  # pixels from line to line
 _NEAR = 6  # how near a label may come to a line
 _STEP = 3  # how finely free places are sought

@@ -10,8 +10,6 @@ from typing import Any
 
 from .placement import width_of
 
-__all__ = ["Scale", "clear", "log_ticks", "scale", "steps", "written"]
-
 Scale = Callable[[float], float]
 #: Room between the labels of two ticks, in pixels.
 _GAP = 9

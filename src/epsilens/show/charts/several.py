@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import checks
+from ...calibration.comparison import MOST, named_experiments
+from ...calibration.sweep import sweep
 from ...catalogue.parameters import PARAMETERS
 from ...catalogue.readings import find
-from ...choice.comparison import MOST, named_experiments
-from ...choice.sweep import sweep
 from ...errors import InputError
+from ...numerics.written import rounded_down, rounded_up
 from ..advice import falls
 from ..sentences import question
-from ..words import number, rounded_down, rounded_up, small
+from ..words import number, small
 from . import curves
 from .chart import Chart
 from .lines import Axis, Series, lines
 
 if TYPE_CHECKING:
+    from ...calibration.choice import Choice, Choices
+    from ...calibration.sweep import Sweep
     from ...checks import Array
-    from ...choice.choice import Choice, Choices
-    from ...choice.sweep import Sweep
     from ...experiment import Experiment
     from .placement import Point
 
-__all__ = ["CURVES", "choice_chart", "choices_chart", "experiment_chart", "sweep_chart"]
 
 #: Names a reader may give a curve, beside its own: the readings that are points of it.
 _READINGS = {

@@ -21,8 +21,6 @@ from ...errors import InputError
 from .placement import Point, width_of
 from .scales import Scale, scale, written
 
-__all__ = ["DARK", "LIGHT", "PALETTES", "Palette", "colours", "named", "resolved", "svg"]
-
 # -- colours ------------------------------------------------------------------------------------------------------
 
 Palette = Mapping[str, str]

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from .fonts import font
 from .page import Page
 
-__all__ = ["Flow", "Piece", "broken", "line_height"]
-
 _WIDE, _HIGH = 794, 1123  # A4
 _FOOT = 40
 #: Signs that are drawn, because no font of ours has them.

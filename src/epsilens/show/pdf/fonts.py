@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["Font", "font"]
-
 #: What stands for a character that no glyph of ours draws.
 _UNKNOWN = "?"
 #: Signs that our fonts lack, in signs that they have.

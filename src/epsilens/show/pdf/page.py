@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 
 from .fonts import Font, font
 
-__all__ = ["Page", "written"]
-
 #: Points of paper for each pixel: 96 pixels are an inch, and so are 72 points.
 _POINTS = 0.75
 #: How far the handles of a quarter of a circle reach.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from .flow import Flow, Piece, broken, line_height
 
-__all__ = ["Column", "Entry", "table"]
-
 _GAP = 14  # between columns
 _AROUND = 0.4  # above and below the words of a row, as a share of their size
 _NARROWEST = 64

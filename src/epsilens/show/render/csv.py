@@ -10,8 +10,6 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["records", "to_csv"]
-
 #: Where the main table of a result is: the first of these that is a list of records. A star goes through a list, and
 #: what stands beside it there (a paper, an account) is repeated in each row.
 _TABLES = (

@@ -23,8 +23,6 @@ from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Sa
 from ..policy import meta
 from .text import grid, stated
 
-__all__ = ["ASSETS", "blocks", "fragment", "held", "page", "said", "section", "sections", "style", "subscripts"]
-
 ASSETS = Path(str(files("epsilens.show").joinpath("assets")))
 _TEMPLATES = Path(str(files("epsilens.show").joinpath("templates")))
 #: Where the limit stands in every bar, in per cent of its width; the bar has room for 1/0.42 of the limit.

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from .. import document as doc
 from .text import grid, heading
 
-__all__ = ["escape", "to_markdown"]
-
 _BOLD = ("strong", "risk")
 
 

@@ -16,8 +16,6 @@ from ..pdf.page import written
 from ..pdf.tables import Column, Entry, table
 from .text import stated
 
-__all__ = ["to_pdf"]
-
 _INK, _QUIET, _RISK = LIGHT["ink"], LIGHT["secondary"], LIGHT["risk"]
 _COLOURS = dict(LIGHT)
 _BODY, _SMALL, _LEAD, _HEAD, _SECTION = 14.0, 12.5, 17.0, 27.0, 17.0

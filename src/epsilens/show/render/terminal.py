@@ -13,8 +13,6 @@ from rich.text import Text
 from .. import document as doc
 from .text import NARROW, Grid, combination_lines, follows, grid, heading, table_lines, tie, to_text, untie
 
-__all__ = ["to_terminal"]
-
 _OVER = "bold dark_orange3"
 _ROLES = {"": "not bold", "strong": "bold", "risk": _OVER, "number": "not bold"}
 _TONES = {doc.Tone.BODY: "", doc.Tone.HOW: "", doc.Tone.NOTE: "dim", doc.Tone.WARNING: ""}

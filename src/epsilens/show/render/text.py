@@ -9,11 +9,6 @@ from dataclasses import dataclass
 
 from .. import document as doc
 
-__all__ = [
-    "NARROW", "Grid", "combination_lines", "follows", "grid", "heading", "stated", "table_lines", "tie", "to_text",
-    "untie",
-]  # fmt: skip
-
 WIDTH = 80
 #: Below this a table is told row by row.
 NARROW = 70

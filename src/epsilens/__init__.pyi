@@ -1,0 +1,44 @@
+__all__: list[str]
+
+__version__: str
+
+from . import attacks as attacks
+from . import bridges as bridges
+from . import mechanisms as mechanisms
+from . import notions as notions
+from . import papers as papers
+from .assessment.assessment import Assessment as Assessment
+from .assessment.assessment import assess as assess
+from .attacks import correlated as correlated
+from .auditing.audit import audit as audit
+from .auditing.result import Audit as Audit
+from .calibration.choice import Choice as Choice
+from .calibration.choice import Choices as Choices
+from .calibration.choice import choose as choose
+from .calibration.comparison import Comparison as Comparison
+from .calibration.comparison import compare as compare
+from .calibration.sweep import Sweep as Sweep
+from .calibration.sweep import sweep as sweep
+from .data.correlation.correlation import Correlation as Correlation
+from .data.correlation.correlation import correlate as correlate
+from .data.scan.result import Scan as Scan
+from .data.scan.scan import scan as scan
+from .data.tables.memory import use_memory as use_memory
+from .errors import EpsilensError as EpsilensError
+from .errors import InputError as InputError
+from .errors import MissingExtra as MissingExtra
+from .errors import NoSolutionError as NoSolutionError
+from .experiment import Experiment as Experiment
+from .ledger.ledger import Ledger as Ledger
+from .mechanisms.claimed import Claim as Claim
+from .mechanisms.claimed import claim as claim
+from .mechanisms.composition import compose as compose
+from .mechanisms.composition import group as group
+from .mechanisms.noise import gaussian as gaussian
+from .mechanisms.noise import laplace as laplace
+from .mechanisms.sampling import subsample as subsample
+from .mechanisms.training import dpsgd as dpsgd
+from .plan.start import Start as Start
+from .plan.start import init as init
+from .publish.published import Published as Published
+from .publish.release import release as release

@@ -1,0 +1,342 @@
+"""One adversary of discrete records: the laws of the answer for each value of the target, and what they give away.
+
+N(r) = Σ w_k e^{−|r−s_k|/λ} and D(r) likewise. Between neighbouring places N/D is a Möbius function of e^{2r/λ}, hence
+monotone, and outside the extreme places it is constant; so sup_r log N/D is the largest value at a place (§B.0 of the
+reference sheet). All places are examined at once for many pairs: N = e^{−r}Σ_{s≤r} w e^{s} + e^{r}Σ_{s>r} w e^{−s}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ... import checks
+from ...checks import Array
+from ...errors import InputError
+from ...experiment import Experiment
+from ...laws.closed.normal import Normal
+from ...laws.line.pieces import Pieces
+from ...readings.law import Law
+from ...worlds import Kind, Worlds
+from ..latent import mixture_pair
+
+_SMALL = 0.1  # spans (in noise scales) below which N − 1 is followed instead of N
+_PLAIN = 600.0  # spans, with the smallest weight, up to which doubles hold e^{±span} directly
+
+
+def suprema(places: Array, weights: Array, scale: float, *, logs: bool = False, least: float | None = None) -> Array:
+    """sup_r log P_x(r)/P_y(r) for every ordered pair of values and every column.
+
+    ``places`` (R,) rise; ``weights`` (R, d, M) need not be normalised and may be given as ``logs``; ``least`` is the
+    logarithm of the smallest positive weight where that is known and none exceeds 1. The result has shape (d, d, M): 0
+    on the diagonal, −∞ where a law has no mass, so that no pair exists.
+
+    >>> places, weights = np.array([0.0, 1.0, 2.0]), np.array([[[0.6], [0.0]], [[0.4], [0.4]], [[0.0], [0.6]]])
+    >>> round(float(suprema(places, weights, 1.0)[0, 1, 0]), 10)  # Example 2 of paper 004, Table II(a)
+    1.1853759033
+    """
+    z = (places - (places[0] + places[-1]) / 2) / scale
+    span = float(z[-1] - z[0])
+    if logs:
+        top = weights.max(axis=0)
+        dead = ~np.isfinite(top)
+        weights = weights - np.where(dead, 0.0, top)
+        least = float(np.min(weights, where=np.isfinite(weights), initial=0.0))
+        plain = span - least < _PLAIN
+        if plain:
+            weights = np.exp(weights)
+    elif least is None:
+        with np.errstate(divide="ignore"):
+            least = float(np.log(np.min(weights, where=weights > 0, initial=1.0)))
+            most = float(np.log(np.max(weights, initial=1.0)))
+        plain = span - least + most < _PLAIN
+    else:
+        plain = span - least < _PLAIN
+    if not plain:
+        return _by_logs(z, weights if logs else _log(weights))
+    mass = weights.sum(axis=0)
+    return _by_excess(z, weights, mass) if span < _SMALL else _directly(z, weights, mass)
+
+
+def _log(weights: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(weights))
+
+
+def _after(terms: Array) -> Array:
+    """Sums over the places strictly after each."""
+    total = np.zeros_like(terms)
+    np.cumsum(terms[:0:-1], axis=0, out=total[-2::-1])
+    return total
+
+
+def _pairs(top: Array, mass: Array, d: int, level: Array) -> Array:
+    """``top`` holds the supremum for the unnormalised laws; ``level`` is the logarithm of their masses."""
+    live = mass > 0
+    both = live[:, None] & live[None]
+    with np.errstate(invalid="ignore"):
+        value = top + level[None] - level[:, None]
+    value = np.where(both, np.maximum(value, 0.0), -np.inf)  # two laws cannot stay on one side of each other
+    value[np.arange(d), np.arange(d)] = np.where(live, 0.0, -np.inf)
+    return np.asarray(value)
+
+
+def _directly(z: Array, weights: Array, mass: Array) -> Array:
+    """Ratios of the laws themselves; every term is positive, so nothing cancels."""
+    length, d, columns = weights.shape
+    law = _laws(z, weights)
+    top = np.zeros((d, d, columns))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for x in range(d - 1):
+            one, others = law[:, x : x + 1], law[:, x + 1 :]
+            if length > columns:
+                ratio = one / others
+                high, low = ratio.max(axis=0), ratio.min(axis=0)
+            else:  # row by row, within the cache
+                row = one[0] / others[0]
+                high, low = row.copy(), row.copy()
+                for k in range(1, length):
+                    np.divide(one[k], others[k], out=row)
+                    np.maximum(high, row, out=high)
+                    np.minimum(low, row, out=low)
+            top[x, x + 1 :], top[x + 1 :, x] = np.log(high), -np.log(low)
+        return _pairs(top, mass, d, np.log(mass))
+
+
+def _laws(z: Array, weights: Array) -> Array:
+    """N at every place, by cumulative sums or, for many columns, by f_k = w_k + q·f_{k−1} and its mirror image."""
+    length, _, columns = weights.shape
+    if length > columns:
+        rise, fall = np.exp(z)[:, None, None], np.exp(-z)[:, None, None]
+        law = np.cumsum(weights * rise, axis=0)
+        law *= fall
+        law += _after(weights * fall) * rise
+        return np.asarray(law)
+    law = np.empty_like(weights)
+    law[0] = weights[0]
+    fade = np.exp(-np.diff(z))
+    for k in range(1, length):
+        np.multiply(law[k - 1], fade[k - 1], out=law[k])
+        law[k] += weights[k]
+    beyond = np.zeros_like(weights[0])
+    for k in range(length - 2, -1, -1):
+        beyond += weights[k + 1]
+        beyond *= fade[k]
+        law[k] += beyond
+    return np.asarray(law)
+
+
+def _by_excess(z: Array, weights: Array, mass: Array) -> Array:
+    """For noise far wider than the data: follow N − 1, of the size of the answer, instead of N, of the size of one."""
+    d = weights.shape[1]
+    w = weights / np.where(mass > 0, mass, 1.0)
+    up, down = np.expm1(z)[:, None, None], np.expm1(-z)[:, None, None]
+    low, high = np.cumsum(w, axis=0), _after(w)
+    over = (np.cumsum(w * up, axis=0) - up * low) * (1 + down) + (_after(w * down) - down * high) * (1 + up)
+    top = np.zeros((d, d, w.shape[2]))
+    for x in range(d):
+        top[x] = np.log1p(((over[:, x : x + 1] - over) / (1 + over)).max(axis=0))
+    return _pairs(top, mass, d, np.zeros(mass.shape))
+
+
+def _by_logs(z: Array, logs: Array) -> Array:
+    """For noise far narrower than the data: the same sums in logarithms."""
+    d = logs.shape[1]
+    at = z[:, None, None]
+    upto = np.logaddexp.accumulate(logs + at, axis=0) - at
+    beyond = np.full(logs.shape, -np.inf)
+    beyond[-2::-1] = np.logaddexp.accumulate((logs - at)[:0:-1], axis=0)
+    law = np.logaddexp(upto, beyond + at)
+    level = np.logaddexp.reduce(logs, axis=0)
+    top = np.zeros((d, d, logs.shape[2]))
+    with np.errstate(invalid="ignore"):
+        for x in range(d):
+            top[x] = (law[:, x : x + 1] - law).max(axis=0)
+    return _pairs(top, np.where(np.isfinite(level), 1.0, 0.0), d, level)
+
+
+def excess(places: Array, weights: Array, scale: float, threshold: float) -> Array:
+    """h(t) = ∫(P_y − t·P_x)₊ dr for every ordered pair (x, y) and every column, t = ``threshold`` > 0.
+
+    Between places P_y − t·P_x = A·e^{−z} + B·e^{z} changes sign at most once, at z = ½log(−A/B); its integral is
+    A(e^{−a} − e^{−b}) + B(e^{b} − e^{a}), taken over the part where it is positive (§C(c)). Rounded up by what is lost
+    to cancellation. Shape (d, d, M); 0 where a law has no mass.
+    """
+    d, columns = weights.shape[1], weights.shape[2]
+    mass = weights.sum(axis=0)
+    w = weights / np.where(mass > 0, mass, 1.0)
+    z = places / scale
+    gaps = np.diff(z)
+    # sums of w·e^{−distance} over the places up to here, and strictly after, by recursion: no overflow at any span
+    upto, beyond = np.empty_like(w), np.zeros_like(w)
+    upto[0] = w[0]
+    for k in range(1, z.size):
+        upto[k] = w[k] + np.exp(-gaps[k - 1]) * upto[k - 1]
+    for k in range(z.size - 2, -1, -1):
+        beyond[k] = np.exp(-gaps[k]) * (beyond[k + 1] + w[k + 1])
+    live = mass > 0
+    total = np.zeros((d, d, columns))
+    for x in range(d):
+        for y in range(d):
+            if x == y:
+                continue
+            # the two ends, where the ratio is constant
+            first = beyond[0] + w[0]
+            value = np.maximum(first[y] - threshold * first[x], 0.0) / 2
+            value += np.maximum(upto[-1, y] - threshold * upto[-1, x], 0.0) / 2
+            for k in range(z.size - 1):
+                a = upto[k, y] - threshold * upto[k, x]  # decays from the left place
+                b = beyond[k + 1] + w[k + 1]  # decays from the right place
+                value += _positive_part(a, b[y] - threshold * b[x], float(gaps[k])) / 2
+            slack = 4e-16 * (z.size + 2) * (1 + threshold)
+            total[x, y] = np.where(live[x] & live[y], np.clip(value + slack, 0.0, 1.0), 0.0)
+    return total
+
+
+def _positive_part(a: Array, b: Array, gap: float) -> Array:
+    """∫₀^gap (a·e^{−u} + b·e^{u−gap})₊ du."""
+    fade = np.exp(-gap)
+    left, right = a + b * fade, a * fade + b
+    whole = (a + b) * -np.expm1(-gap)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = (np.log(-a / b) + gap) / 2
+    crossing = np.where(np.isfinite(crossing), np.clip(crossing, 0.0, gap), 0.0)
+    head = a * -np.expm1(-crossing) + b * (np.exp(crossing - gap) - fade)
+    part = np.where(right > left, whole - head, head)
+    return np.asarray(np.where((left >= 0) & (right >= 0), whole, np.where((left <= 0) & (right <= 0), 0.0, part)))
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """The sum of target and unknown records given each value of the target.
+
+    ``places`` (R,) rise; ``logs`` (R, d) are logarithms of weights, of any total per column; a column without mass
+    is a value the target cannot have.
+    """
+
+    places: Array
+    logs: Array
+    values: Array
+    single: bool = False  # every other record is known: one place per value, from the mechanism alone
+
+    @property
+    def possible(self) -> list[int]:
+        """Numbers of the values the target can have."""
+        return [int(x) for x in np.flatnonzero(np.isfinite(self.logs.max(axis=0)))]
+
+    def column(self, x: int) -> tuple[Array, Array]:
+        """Places and logarithms of probabilities of one law, without its empty places."""
+        logs = self.logs[:, x]
+        some = np.isfinite(logs)
+        return self.places[some], logs[some] - np.logaddexp.reduce(logs[some])
+
+
+def noise(scale: Any, sigma: Any) -> tuple[str, float]:
+    """Which noise, and how wide: exactly one of ``scale`` (Laplace) and ``sigma`` (Gaussian)."""
+    if (scale is None) == (sigma is None):
+        raise InputError("give exactly one of scale (Laplace noise) and sigma (Gaussian noise)")
+    name, given = ("scale", scale) if sigma is None else ("sigma", sigma)
+    width = checks.scalar(name, given)
+    checks.positive(name, width)
+    return name, width
+
+
+def leak(laws: Laws, scale: float) -> tuple[float, tuple[int, int]]:
+    """The largest log-ratio over ordered pairs of possible values, and the pair; 0 where only one value is possible."""
+    d = laws.values.size
+    top = suprema(laws.places, laws.logs[:, :, None], scale, logs=True)[..., 0]
+    best = int(np.argmax(top))
+    return max(float(top.flat[best]), 0.0), (best // d, best % d)
+
+
+def displacement(laws: Laws, x: int, y: int) -> float:
+    """The least Δ such that one law becomes the other by moving no mass further than Δ (quantiles match quantiles).
+
+    Any reading is then at most that of the bare noise shifted by Δ: a mixture over pairs no further apart.
+    """
+    (places0, logs0), (places1, logs1) = laws.column(x), laws.column(y)
+    up0, up1 = np.cumsum(np.exp(logs0)), np.cumsum(np.exp(logs1))
+    up0[-1] = up1[-1] = 1.0
+    levels = np.concatenate(([0.0], np.sort(np.concatenate((up0, up1)))))
+    real = np.diff(levels) > 1e-15
+    middle = (levels[1:] + levels[:-1])[real] / 2
+    return float(np.abs(places0[np.searchsorted(up0, middle)] - places1[np.searchsorted(up1, middle)]).max())
+
+
+def _law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
+    (places0, logs0), (places1, logs1) = laws.column(x), laws.column(y)
+    return mixture_pair(places0, np.exp(logs0), places1, np.exp(logs1), name, width)
+
+
+def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
+    """An upper bound on ψ between two values of the target, tight unless it is at most ``enough``.
+
+    The least of the bound by displacement, of tangents at a few thresholds, and of the certified search of the law.
+    """
+    bound = displacement(laws, x, y) / sigma
+    law = _law(laws, x, y, "sigma", sigma)
+    if bound <= enough or isinstance(law, Normal):
+        return bound
+    assert isinstance(law, Pieces)
+    ends = laws.places[0] - 38 * sigma, laws.places[-1] + 38 * sigma  # beyond, tails are below 1e-300
+    bound = min(bound, law.psi_between(law.llr(np.linspace(*ends, 257)), most=1))
+    return bound if bound <= enough else min(bound, float(law.psi()))
+
+
+def experiment(
+    laws: Laws,
+    *,
+    target: int,
+    title: str,
+    known: Mapping[int, float],
+    scale: Any = None,
+    sigma: Any = None,
+    pair: Any = None,
+) -> Experiment:
+    """The test between two values of the target; without ``pair`` the two that are easiest to tell apart."""
+    name, width = noise(scale, sigma)
+    possible = laws.possible
+    if len(possible) < 2:
+        raise InputError(
+            f"with this knowledge {title} has only one possible value: there is nothing left to learn",
+            parameter="known",
+        )
+    if pair is not None:
+        x, y = _pair(laws, pair, title)
+    elif name == "scale":
+        y, x = leak(laws, width)[1]  # the ratio of the second to the first is the largest
+        if x == y:
+            x, y = possible[0], possible[1]
+    else:
+        pairs = [(a, b) for k, a in enumerate(possible) for b in possible[k + 1 :]]
+        x, y = max(pairs, key=lambda p: psi(laws, p[0], p[1], width)) if len(pairs) > 1 else pairs[0]
+    v0, v1 = float(laws.values[x]), float(laws.values[y])
+    parameters = {"target": target, "known": dict(known), "pair": (v0, v1), name: width}
+    notes = () if laws.single else ("what the adversary does not know counts as the model of the data says it varies",)
+    worlds = Worlds(Kind.CORRELATED, words=(f"{title} is {v0:g}", f"{title} is {v1:g}"))
+    return Experiment(_law(laws, x, y, name, width), "correlated", parameters, worlds, notes)
+
+
+def _pair(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
+    try:
+        first, second = (checks.scalar("pair", v) for v in pair)
+    except (TypeError, ValueError) as e:
+        if isinstance(e, InputError):
+            raise
+        raise InputError(f"pair is {pair!r}: give two values of {title}", parameter="pair") from None
+    numbers = []
+    for v in (first, second):
+        near = int(np.argmin(np.abs(laws.values - v)))
+        if not math.isclose(float(laws.values[near]), v, rel_tol=1e-9, abs_tol=1e-12) or near not in laws.possible:
+            listed = ", ".join(f"{laws.values[k]:g}" for k in laws.possible[:8])
+            raise InputError(
+                f"pair has the value {v:g}, which {title} cannot have here: give two of {listed}", parameter="pair"
+            )
+        numbers.append(near)
+    if numbers[0] == numbers[1]:
+        raise InputError(f"pair has the value {first:g} twice: give two different values", parameter="pair")
+    return numbers[0], numbers[1]

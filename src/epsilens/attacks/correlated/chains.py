@@ -1,0 +1,354 @@
+"""A Markov chain of records: the worst adversary in polynomial time.
+
+Given the target, what lies beyond the nearest known record on either side tells nothing more about it; unknown records
+out there only blur the answer. So an adversary is a target i with the nearest known record on the left (l, x_l) and on
+the right (r, x_r), or none. Given x_i the two sides are independent, and for an ordered pair of values
+
+    L(x → x′) ≤ |x − x′|·a_i/λ + D_left(x → x′) + D_right(x → x′),
+
+D being the leakage of one side alone (replace one part after the other). Sides are laid out by a walk outwards from the
+target that carries the sum; their pairs are examined in the order of this bound until it cannot beat the best (§C(b)).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import checks
+from ...checks import Array
+from ...errors import InputError
+from .adversary import Laws, suprema
+from .chain_sides import Side, Walks
+from .records import Records
+from .risk import Outcome, Progress, Risk, Worst, record_names, until
+from .search import Found, screen, swing
+from .sums import Contributions, contributions
+from .tables import Table, check_probabilities
+
+_MOST_RECORDS = 300  # beyond, a full search takes minutes
+_TIE = 1 + 1e-13  # a bound this close to the best cannot beat it by more than rounding
+
+
+class Chain(Records):
+    """Records x₀, x₁, … of a Markov chain, and a noisy answer Σ aₜxₜ. Built by :func:`chain`."""
+
+    def __init__(self, initial: Array, steps: tuple[Array, ...], parts: Contributions, names: tuple[str, ...]) -> None:
+        self.initial, self.steps, self.parts, self.names = initial, steps, parts, names
+        self._walks = Walks(initial, steps, parts)
+
+    def __repr__(self) -> str:
+        return f"correlated.chain({self.n} records of {self.initial.size} values)"
+
+    # -- one adversary -------------------------------------------------------------------------------------------
+
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The adversary's laws."""
+        if len(known) == self.n - 1:
+            return self._alone(target)
+        return self._walks.laws(target, known)
+
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
+        if len(known) == self.n - 1:
+            yield dict.fromkeys(known, 0)
+            return
+        d = self.initial.size
+        if d ** len(known) > 20_000:
+            raise InputError(
+                f"{len(known)} known records have {d ** len(known):.2g} combinations of values: "
+                "give known as record: value pairs, or ask for worst()",
+                parameter="known",
+            )
+        for numbers in np.ndindex(*(d,) * len(known)):
+            option = dict(zip(known, map(int, numbers), strict=True))
+            if self._walks.feasible(option):
+                yield option
+
+    # -- all adversaries -----------------------------------------------------------------------------------------
+
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """The worst adversary."""
+        if self.n > _MOST_RECORDS and deadline == math.inf:
+            raise InputError(
+                f"the chain has {self.n} records: "
+                "give time_limit in seconds for the best found by then with a proven bound",
+                parameter="time_limit",
+            )
+        if risk.reading != "leakage":
+            return self._by_experiments(risk, deadline, progress)
+        found, upper, examined = self._scan(risk, deadline, progress, every=False)
+        complete = upper <= found[0].value * _TIE
+        return self._outcome(found[0], max(upper, found[0].value), complete, examined, risk)
+
+    def _scan(
+        self, risk: Risk, deadline: float, progress: Progress | None, *, every: bool
+    ) -> tuple[list[Found], float, int]:
+        """The best segment, or with ``every`` the best for each number of unknown records (and of known neighbours:
+        entry 3·unknown + neighbours); an upper bound on what was not examined; how many adversaries were.
+        """
+        best = [Found() for _ in range(3 * self.n if every else 1)]
+        if not every:
+            best[0] = self._strongest(risk)
+        values = np.asarray([f.value for f in best])
+        upper, examined = -math.inf, 0
+        middle_first = sorted(range(self.n), key=lambda i: abs(i - self.n / 2))
+        for step, i in enumerate(middle_first):
+            if examined and time.monotonic() > deadline:
+                upper = max(upper, *(self._bound(j, risk) for j in middle_first[step:]))
+                break
+            lefts, rights = list(self._walks.sides(i, False)), list(self._walks.sides(i, True))
+            if lefts[-1].record is not None or rights[-1].record is not None:  # not all sides could be laid out
+                upper = max(upper, self._bound(i, risk))
+            own = np.abs(self.parts.amounts[i][:, None] - self.parts.amounts[i]) * (self.parts.unit / risk.width)
+            (a, from_a), (b, from_b) = self._leaks(lefts, risk.width), self._leaks(rights, risk.width)
+            bounds = np.concatenate(  # in rows, so that nothing of size sides × sides × pairs is held
+                [(row + b + own).reshape(len(from_b), -1).max(axis=1) for row in a]
+            )
+            kinds = np.zeros(bounds.size, dtype=int)
+            if every:
+                near = [
+                    [3 * s[k].unknown + (s[k].record is not None) for k, _ in f]
+                    for s, f in ((lefts, from_a), (rights, from_b))
+                ]
+                kinds = np.add.outer(*map(np.asarray, near)).ravel()
+            ranked = np.argsort(-bounds, kind="stable")
+            join = self._walks.joiner(
+                i, [(lefts[k], x) for k, x in from_a], [(rights[k], x) for k, x in from_b], risk.width
+            )
+            at, size = 0, 4
+            while True:
+                some = ranked[at : at + size]
+                some = some[bounds[some] > values[kinds[some]] * _TIE]
+                if some.size == 0:
+                    open_ = ranked[at + size :]
+                    if not (bounds[open_] > values[kinds[open_]] * _TIE).any():
+                        break
+                elif examined and time.monotonic() > deadline:
+                    upper = max(upper, float(bounds[some].max()))
+                    break
+                found = join(some)
+                upper = max(upper, float(np.max(bounds[some], where=np.isnan(found), initial=-math.inf)))
+                for flat, value in zip(some, found, strict=True):
+                    if value > values[kinds[flat]]:
+                        values[kinds[flat]] = value
+                        (k, x), (m, y) = from_a[flat // len(from_b)], from_b[flat % len(from_b)]
+                        pattern = self._pattern((lefts[k].record, x), (rights[m].record, y))
+                        best[kinds[flat]] = Found(float(value), i, pattern)
+                examined += some.size
+                at += size
+                size = min(2 * size, 1024)
+            if progress is not None:
+                progress((step + 1) / self.n, f"{examined:,} adversaries examined")
+        return best, upper, examined
+
+    def _bound(self, i: int, risk: Risk) -> float:
+        """An upper bound for one target over all knowledge: its own move, and the swing or the reach of either side."""
+        own = np.abs(self.parts.amounts[i][:, None] - self.parts.amounts[i]) * (self.parts.unit / risk.width)
+        if i > 0:
+            own = own + np.minimum(swing(self._walks.ahead[i - 1].T), float(self.reach[:i].sum()) / risk.width)
+        if i + 1 < self.n:
+            own = own + np.minimum(swing(self._walks.ahead[i]), float(self.reach[i + 1 :].sum()) / risk.width)
+        return float(own.max()) * (1 + 1e-12)
+
+    def _leaks(self, sides: list[Side], scale: float) -> tuple[Array, list[tuple[int, int]]]:
+        """D(x → x′) of each side alone and each value of its known record, (entries, d, d), with (side, value); −∞
+        where a value of the target is impossible.
+        """
+        found, origin = [], []
+        for k, side in enumerate(sides):
+            risks = suprema(side.places * self.parts.unit, np.moveaxis(side.logs, -1, 0), scale, logs=True)
+            for a in range(risks.shape[2]):
+                if np.isfinite(risks[..., a]).any():
+                    found.append(risks[..., a])
+                    origin.append((k, a))
+        return np.stack(found), origin
+
+    def _pattern(self, *near: tuple[int | None, int]) -> tuple[int, ...]:
+        pattern = [-1] * self.n
+        for record, number in near:
+            if record is not None:
+                pattern[record] = number
+        return tuple(pattern)
+
+    def _strongest(self, risk: Risk) -> Found:
+        i = int(np.argmax(self.reach))
+        return Found(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
+
+    def _outcome(self, found: Found, upper: float, complete: bool, examined: int, risk: Risk) -> Outcome:
+        """Name the neighbours only, where what lies beyond makes no difference; otherwise everyone beyond too."""
+        known = found.known
+        full = self._walks.filled(found.target, known, self.n)
+        if len(known) < len(full) and self._blurred(found.target, known, risk) < found.value * (1 - 1e-12):
+            known = full
+        values = None if len(known) == self.n - 1 else {j: float(self.parts.values[j][v]) for j, v in known.items()}
+        method = "all segments between known neighbours" if complete else "segments examined until the time limit"
+        return Outcome(found.value, found.target, tuple(sorted(known)), values, upper, complete, examined, method)
+
+    def _blurred(self, target: int, known: Mapping[int, int], risk: Risk) -> float:
+        """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
+        try:
+            return risk.read(self._laws(target, known))[0]
+        except InputError:
+            return 0.0
+
+    def _by_experiments(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """Other readings: adversaries in the order of a bound, each read from its experiment."""
+        found, upper, complete, examined = screen(
+            self._laws, self.reach, self._segments(), risk, self._strongest(risk), deadline, progress
+        )
+        return self._outcome(found, upper, complete, examined, risk)
+
+    def _segments(self) -> Iterator[tuple[int, dict[int, int]]]:
+        """(target, numbers of known values) for every segment with something unknown, all beyond it known."""
+        for i in range(self.n):
+            for left in [None, *((t, v) for t in range(i) for v in range(self.initial.size))]:
+                for right in [None, *((t, v) for t in range(i + 1, self.n) for v in range(self.initial.size))]:
+                    known = dict(near for near in (left, right) if near is not None)
+                    if self._walks.feasible(known):
+                        full = self._walks.filled(i, known, self.n)
+                        if len(full) < self.n - 1:
+                            yield i, full
+
+    def by_known(
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+    ) -> tuple[Worst, ...]:
+        """The worst adversary for each number of known records, from none to all others.
+
+        ``upper`` is the worst segment that this many known records allow; ``leakage`` that of a named adversary, which
+        is lower only where unknown records beyond the neighbours blur the answer.
+        With Gaussian noise the chain must be short enough for a table.
+        """
+        risk = self._risk(scale, sigma)
+        if risk.noise == "sigma":
+            return self.table().by_known(sigma=sigma, time_limit=time_limit, progress=progress)
+        best, bound, examined = self._scan(risk, until(time_limit), progress, every=True)
+        done = bound == -math.inf  # nothing was left out
+        rows = []
+        for k in range(self.n - 1):
+            fits = [f for kind, f in enumerate(best) if f.target >= 0 and kind // 3 <= self.n - 1 - k and kind % 3 <= k]
+            top = max(fits, key=lambda f: f.value, default=self._someone(k))
+            known = self._walks.filled(top.target, top.known, k - len(top.known))
+            value = self._blurred(top.target, known, risk)
+            upper = max(top.value, bound, value)
+            exact = done and value >= upper * (1 - 1e-12)
+            told = {j: float(self.parts.values[j][v]) for j, v in known.items()}
+            method = "all segments between known neighbours"
+            outcome = Outcome(
+                value, top.target, tuple(sorted(known)), told, value if exact else upper, exact, examined, method
+            )
+            rows.append(self._told(risk, outcome))
+        strongest = self._strongest(risk)
+        rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, examined, risk)))
+        return tuple(rows)
+
+    def _someone(self, known: int) -> Found:
+        """Someone after the first record who knows so many at the end: what is named if time ran out before anyone."""
+        near = self.n - known
+        value = int(np.argmax(self._walks.marginals[near])) if known else 0
+        return Found(0.0, 0, self._pattern((near if known else None, value)))
+
+    def without(self, record: int) -> Chain:
+        """The chain of the other records, this one summed out."""
+        j = self._record("record", record)
+        if self.n == 1:
+            raise InputError("the chain has one record: there is no other to keep")
+        steps = list(self.steps)
+        initial = self.initial
+        if j == 0:
+            initial = initial @ steps.pop(0)
+        elif j == self.n - 1:
+            steps.pop()
+        else:
+            steps[j - 1 : j + 1] = [steps[j - 1] @ steps[j]]
+        keep = [k for k in range(self.n) if k != j]
+        parts = self.parts
+        fewer = Contributions(
+            tuple(parts.amounts[k] for k in keep),
+            parts.unit,
+            parts.whole,
+            tuple(parts.values[k] for k in keep),
+            tuple(parts.weights[k] for k in keep),
+        )
+        return Chain(initial / initial.sum(), tuple(steps), fewer, tuple(self.names[k] for k in keep))
+
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+        """An independent record only blurs the answer about the others: the chain of the others, or its own reach."""
+        alone = Found(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
+        own = self._told(risk, self._outcome(alone, alone.value, True, 1, risk))
+        if self.n == 1:
+            return own
+        rest = self.without(record)._worst_by(risk, time_limit, None)
+        if rest.leakage >= own.leakage:
+            return rest
+        return own if rest.complete else replace(own, upper=max(own.upper, rest.upper), complete=False)
+
+    def table(self) -> Table:
+        """The same records as a joint table; for short chains."""
+        if self.initial.size**self.n > 2**22:
+            raise InputError(f"a chain of {self.n} records is too long for a joint table: ask the chain itself")
+        joint = self.initial
+        for s in self.steps:
+            joint = joint[..., None] * s
+        return Table(joint / joint.sum(), self.parts, self.names)
+
+
+def chain(
+    initial: ArrayLike,
+    transition: Any,
+    length: int | None = None,
+    values: Any = None,
+    weights: ArrayLike | None = None,
+    *,
+    names: Sequence[str] | None = None,
+) -> Chain:
+    """A Markov chain of records: ``initial[x]`` is P(x₀ = x), ``transition[x][y]`` is P(x_{t+1} = y | x_t = x).
+
+    ``transition`` is one matrix, with a ``length``, or a list of matrices, one per step. ``values`` is one list for all
+    records, or a list per record; ``weights`` are those of the query Σ aₜxₜ.
+
+    >>> from epsilens import correlated
+    >>> c = correlated.chain([2 / 3, 1 / 3], [[0.9, 0.1], [0.2, 0.8]], 6)
+    >>> worst = c.worst(scale=1.0)
+    >>> round(worst.leakage, 10), worst.known
+    (3.5490770654, ())
+    """
+    first = checks.real("initial", initial)
+    if first.ndim != 1 or first.size == 0:
+        raise InputError(f"initial has shape {first.shape}: give one probability per value", parameter="initial")
+    check_probabilities("initial", first)
+    matrices = checks.real("transition", transition)
+    if matrices.ndim == 2:
+        if length is None:
+            raise InputError(
+                "length is missing: say how many records the chain has, or give one transition per step",
+                parameter="length",
+            )
+        count = checks.whole("length", length, low=1, high=100_000)
+        matrices = np.broadcast_to(matrices, (count - 1, *matrices.shape))
+    elif matrices.ndim == 3:
+        count = matrices.shape[0] + 1
+        if length is not None and checks.whole("length", length, low=1) != count:
+            raise InputError(
+                f"length is {length} with {count - 1} transitions: give {count}, or leave it out", parameter="length"
+            )
+    else:
+        raise InputError(
+            f"transition has shape {matrices.shape}: give a square matrix, or a list of them", parameter="transition"
+        )
+    d = first.size
+    if matrices.shape[1:] != (d, d):
+        raise InputError(
+            f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix", parameter="transition"
+        )
+    for row in np.unique(matrices.reshape(-1, d), axis=0):
+        check_probabilities("a row of transition", row, of="transition")
+    steps = tuple(m / m.sum(axis=1, keepdims=True) for m in matrices)
+    parts = contributions([d] * count, values, weights)
+    return Chain(first / first.sum(), steps, parts, record_names(names, count))

@@ -1,0 +1,442 @@
+"""What every model of discrete records answers: leakage, experiment, the worst adversary, the noise to choose.
+
+A model (table, chain, tree) says how to lay out one adversary (``laws``), which values of known records to try
+(``options``) and how to search all adversaries (``search``); the questions are the same for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...calibration.choice import Binding, Choice
+from ...checks import Array
+from ...errors import InputError, NoSolutionError
+from ...experiment import Experiment
+from ...laws.latent import Latent
+from ...numerics.frozen import Valued, fingerprint
+from ...numerics.roots import last_safe
+from ...readings.law import Law
+from ..latent import Answer, joint_law, mixture_pair
+from .adversary import Laws, experiment, leak, noise
+from .risk import (
+    Contribution,
+    Outcome,
+    Progress,
+    Risk,
+    Worst,
+    asked,
+    contributions_of,
+    record_number,
+    time_allowed,
+    until,
+)
+from .sums import Contributions, merge
+
+_MOST_CONFIGURATIONS = 4096  # of the unknown records, where answers differ or are sampled
+_MOST_SAMPLES = 2_000_000  # configurations times sets that may be drawn
+_SAMPLED = "Poisson sampling of correlated records, each by a coin of its own: exact"
+_NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
+
+Record = int | str
+Known = Mapping[Any, Any] | Iterable[Record]
+
+
+class Records(Valued, ABC):
+    """Discrete records that depend on each other, and a noisy linear query of them."""
+
+    parts: Contributions
+    names: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """How many records."""
+        return len(self.parts.amounts)
+
+    @property
+    def reach(self) -> Array:
+        """LSⱼ: how far each record alone can move the answer."""
+        return self.parts.reach
+
+    # -- what each model brings ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The adversary's laws; all columns are without mass where the known values have probability zero."""
+
+    @abstractmethod
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
+
+    @abstractmethod
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+        """The worst adversary when one record is independent of the others."""
+
+    @abstractmethod
+    def table(self) -> Any:
+        """The same records as a joint table; for few of them."""
+
+    @abstractmethod
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """The worst adversary."""
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def leakage(self, target: Record, known: Known = (), *, scale: Any = 1.0) -> float:
+        """The exact prior differential privacy of one adversary under Laplace noise of this scale.
+
+        max over ordered pairs x, x′ of sup_r log P(r | x_i = x, x_K)/P(r | x_i = x′, x_K). ``known`` maps records to
+        their values, or lists records only: then the worst values count.
+        """
+        width = self._risk(scale, None).width
+        i, given = self._adversary(target, known)
+        if isinstance(given, dict):
+            return leak(self._checked(i, given), width)[0]
+        return max((leak(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
+
+    def experiment(
+        self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
+    ) -> Experiment:
+        """The test between two values of the target, with every reading, under Laplace or Gaussian noise.
+
+        Without ``pair`` the two values that are easiest to tell apart are taken (the largest leakage for Laplace noise,
+        the largest ψ for Gaussian); with records only in ``known``, their worst values.
+        """
+        risk = self._risk(scale, sigma)
+        i, given = self._adversary(target, known)
+        if not isinstance(given, dict):
+            options = list(self._options(given))
+            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
+            given = best
+        told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
+        laws = self._checked(i, given)
+        made = experiment(laws, target=i, title=self.names[i], known=told, scale=scale, sigma=sigma, pair=pair)
+        if laws.single:  # nothing is unknown
+            return made
+        x, y = (self.parts.number(i, v) for v in made.parameters["pair"])
+        return replace(
+            made, latent=UnknownRecords(self, i, tuple(sorted(given.items())), (x, y), risk.noise, risk.width)
+        )
+
+    def worst(
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+    ) -> Worst:
+        """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
+
+        Exact, or at the time limit (in seconds) the best found with a proven upper bound.
+        """
+        return self._worst_by(self._risk(scale, sigma), time_limit, progress)
+
+    def _worst_by(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
+        """The worst adversary by one measure of risk."""
+        return self._told(risk, self._search(risk, until(time_limit), progress))
+
+    def _told(self, risk: Risk, found: Outcome) -> Worst:
+        return Worst(
+            leakage=found.value,
+            objective="psi" if risk.noise == "sigma" else "leakage",
+            target=found.target,
+            known=found.known,
+            upper=found.upper,
+            complete=found.complete,
+            method=found.method,
+            values=found.values,
+            names=self.names,
+            examined=found.examined,
+            independent=risk.shift(float(self.reach.max())),
+        )
+
+    def contributions(
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+    ) -> tuple[Contribution, ...]:
+        """Which records' correlations matter: how much the worst case falls when a record is made independent.
+
+        The record keeps its own distribution, the others theirs, and the worst adversary is sought again. A negative
+        contribution says that the record's correlations hide others. Largest first.
+        """
+        risk = self._risk(scale, sigma)
+        return contributions_of(
+            self.names,
+            lambda share: self._worst_by(risk, share, None),
+            lambda j, share: self._worst_without(j, risk, share),
+            time_limit,
+            progress,
+        )
+
+    def choose(
+        self,
+        *,
+        at_most: float,
+        reading: str = "leakage",
+        noise: str = "laplace",
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+        **arguments: Any,
+    ) -> Choice:
+        """The least noise that keeps a reading of the worst adversary at or under a limit.
+
+        ``reading`` is "leakage" (Laplace noise) or any reading of an experiment, with its arguments by name. Wider
+        noise is narrower noise with independent noise added, for Laplace as for Gaussian noise, so every reading falls
+        as noise grows. The search solves for the adversary that binds, asks who is worst there, and stops when no one
+        exceeds the limit; at a time limit the noise keeps the proven bound under it.
+
+        >>> from epsilens import correlated
+        >>> pair = correlated.table([[0.3, 0.2], [0.2, 0.3]])
+        >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
+        (1.189395, 2.466303)
+        """
+        return _choose(self, at_most, reading, noise, time_allowed(time_limit), progress, arguments)
+
+    # -- checks --------------------------------------------------------------------------------------------------
+
+    def _risk(self, scale: Any, sigma: Any) -> Risk:
+        """The leakage under Laplace noise, ψ under Gaussian noise."""
+        name, width = noise(scale, sigma)
+        moved = float(self.reach.sum())
+        if moved > _NARROWEST * width:
+            raise InputError(
+                f"{name} is {width:g} for records that together move the answer by {moved:g}: "
+                f"give noise of at least {moved / _NARROWEST:.3g}",
+                parameter=name,
+            )
+        return Risk("leakage" if name == "scale" else "psi", name, width)
+
+    def _record(self, name: str, value: Any) -> int:
+        return record_number(name, value, self.names)
+
+    def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:
+        i = self._record("target", target)
+        if isinstance(known, (str, int, float)):
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs", parameter="known")
+        try:
+            listed = list(known)
+        except TypeError:
+            raise InputError(
+                f"known is {known!r}: give a list of records, or record: value pairs", parameter="known"
+            ) from None
+        records = tuple(self._record("known", j) for j in listed)
+        if i in records:
+            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known", parameter="known")
+        if len(set(records)) < len(records):
+            raise InputError(f"known is {listed!r}, with a record twice: give each record once", parameter="known")
+        if isinstance(known, Mapping):
+            return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
+        return i, tuple(sorted(records))
+
+    def _alone(self, target: int) -> Laws:
+        """Every other record is known: the mechanism alone, also where the model says this cannot happen."""
+        amounts = self.parts.amounts[target] * self.parts.unit
+        order = np.argsort(amounts, kind="stable")
+        logs = np.full((order.size, order.size), -np.inf)
+        logs[np.arange(order.size), order] = 0.0
+        return Laws(amounts[order], logs, self.parts.values[target], single=True)
+
+    def _checked(self, target: int, known: Mapping[int, int]) -> Laws:
+        laws = self._laws(target, known)
+        if not laws.possible:
+            told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
+            raise InputError(
+                f"known is {told}, which has probability zero: give values that can occur together", parameter="known"
+            )
+        return laws
+
+
+# -- several answers about the same records ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnknownRecords(Latent):
+    """How one answer depends on the records that the adversary does not know, the same in every answer about them.
+
+    ``known`` and ``pair`` are numbers of values; at ``rate`` below 1 the answer is computed on a Poisson sample, drawn
+    anew for each answer.
+    """
+
+    model: Records
+    target: int
+    known: tuple[tuple[int, int], ...]
+    pair: tuple[int, int]
+    noise: str
+    width: float
+    rate: float = 1.0
+
+    unknown: ClassVar[str] = "records that the adversary does not know"
+
+    def reverse(self) -> UnknownRecords:
+        """The two values exchanged."""
+        return replace(self, pair=self.pair[::-1])
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """All answers as one release of a vector: the same values of the unknown records in each."""
+        told = [(self._shared(answer), k) for answer, k in answers]
+        if self.rate == 1 and all(answer.rate == 1 and answer.model == self.model for answer, _ in told):
+            laws = self.model._laws(self.target, dict(self.known))  # one query: its sum is all that is unknown
+            (places0, logs0), (places1, logs1) = (laws.column(v) for v in self.pair)
+            places, where = merge(np.concatenate((places0, places1)))
+            prior = np.exp(np.concatenate((logs0, logs1)))
+            shares = np.zeros((where.size, places.size))
+            shares[np.arange(where.size), where] = 1.0
+            first = np.arange(where.size) < places0.size
+            made = [(Answer(places, shares, answer.noise, answer.width), k) for answer, k in told]
+            return joint_law(np.where(first, prior, 0.0), np.where(first, 0.0, prior), made)
+        w0, w1, _ = self._configurations()
+        return joint_law(w0, w1, [(answer._answer(), k) for answer, k in told])
+
+    def sampled(self, rate: float) -> tuple[Law, Latent, str]:
+        """Every record, known or not, takes part by a coin of its own that nobody sees: exact."""
+        made = replace(self, rate=self.rate * rate)
+        w0, w1, _ = made._configurations()
+        answer = made._answer()
+        sides = [(answer.places[s > 0], s[s > 0]) for s in (w0 @ answer.shares, w1 @ answer.shares)]
+        return mixture_pair(*sides[0], *sides[1], self.noise, self.width), made, _SAMPLED
+
+    def _shared(self, answer: Latent) -> UnknownRecords:
+        """The answer, if it is one to the same adversary about the same records."""
+        asks = f"another question than {self.model.names[self.target]}'s"
+        if isinstance(answer, UnknownRecords):
+            mine, theirs = self.model, answer.model
+            if _population(mine) != _population(theirs):
+                asks = "records of another model"
+            elif (answer.target, answer.known, set(answer.pair)) == (self.target, self.known, set(self.pair)):
+                return replace(answer, pair=self.pair)  # the same two worlds, in the order of the first answer
+        raise InputError(
+            f"an answer is about {asks}: answers about correlated records compose if they have one model of the "
+            "records (with weights of their own), one target, the same known values and the same pair; give these"
+        )
+
+    def _configurations(self) -> tuple[Array, Array, Array]:
+        """How likely each combination of values is where the target has the first value, and the second; all values."""
+        table = self.model.table()
+        fixed = dict(self.known)
+        cells = math.prod(d for j, d in enumerate(table.joint.shape) if j != self.target and j not in fixed)
+        if cells > _MOST_CONFIGURATIONS:
+            raise InputError(
+                f"the unknown records have {cells:,} combinations of values, more than the {_MOST_CONFIGURATIONS:,} "
+                "that are gone through where answers differ or are sampled: give a model of fewer records"
+            )
+        rows, weights = [], []
+        for value in self.pair:
+            at = [[value] if j == self.target else [fixed[j]] if j in fixed else range(d)
+                  for j, d in enumerate(table.joint.shape)]  # fmt: skip
+            mine = np.asarray(list(product(*at)))
+            rows.append(mine)
+            weights.append(table.joint[tuple(mine.T)])
+        first, second = (w / w.sum() for w in weights)
+        nothing = np.zeros(first.size)
+        return np.concatenate((first, nothing)), np.concatenate((nothing, second)), np.concatenate(rows)
+
+    def _answer(self) -> Answer:
+        """The answer given each configuration: one sum, or with sampling the sum over each set that may be drawn."""
+        numbers, parts = self._configurations()[2], self.model.parts
+        if self.rate == 1:
+            each = sum(parts.amounts[j][v] * parts.unit for j, v in enumerate(numbers.T))
+            sums, share = np.asarray(each)[:, None], np.ones(1)
+        else:
+            if len(numbers) * 2**self.model.n > _MOST_SAMPLES:
+                raise InputError(
+                    f"{self.model.n} records can be drawn in {2.0**self.model.n:.2g} ways: sample a model of fewer"
+                )
+            sums, share = np.zeros((len(numbers), 1)), np.ones(1)
+            for j, v in enumerate(numbers.T):  # what is drawn counts as it is, what is not as nothing
+                own = parts.weights[j] * parts.values[j][v]
+                sums = np.concatenate((sums, sums + own[:, None]), axis=1)
+                share = np.concatenate((share * (1 - self.rate), share * self.rate))
+        places, where = merge(sums)
+        shares = np.zeros((len(numbers), places.size))
+        np.add.at(shares, (np.arange(len(numbers))[:, None], where), share)
+        return Answer(places, shares, self.noise, self.width)
+
+
+def _population(model: Records) -> Any:
+    """The records apart from the query: how they depend on each other, their values and names."""
+    held = {name: value for name, value in vars(model).items() if name != "parts" and not name.startswith("_")}
+    return type(model), fingerprint(held), fingerprint(model.parts.values)
+
+
+# -- the noise that keeps a reading of every adversary at or under a limit --------------------------------------------
+
+
+_LATE = "the search ended at its time limit: the noise covers the proven bound and may be more than needed"
+
+
+def _choose(
+    model: Records,
+    at_most: float,
+    reading: str,
+    noise: str,
+    time_limit: float | None,
+    progress: Progress | None,
+    arguments: Mapping[str, Any],
+) -> Choice:
+    """See :meth:`Records.choose`."""
+    name, told, args, limit = asked(reading, noise, at_most, arguments)
+    floor = Risk(told, name, 1.0, args).floor
+    if not limit > floor:
+        raise NoSolutionError(
+            f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
+            "so give a limit above that",
+            floor=floor,
+            parameter=name,
+        )
+    most, everyone = float(model.reach.max()), float(model.reach.sum())
+    if most == 0:
+        raise InputError("no record moves the answer: every weight or every range is 0, so no noise is needed")
+    deadline = until(time_limit)
+
+    def risk(width: float) -> Risk:
+        return Risk(told, name, width, args)
+
+    def search(width: float) -> Outcome:
+        return model._search(risk(width), deadline, progress)
+
+    # everyone else known: the mechanism alone sets the least noise
+    width = _least(lambda w: risk(w).shift(most), limit, most)
+    found, step = search(width), 2.0**-52
+    for _ in range(200):
+        if found.upper <= limit or found.value <= limit:  # done, or the deadline came before the proof
+            break
+        if found.value <= limit * (1 + 1e-9):  # solved; two ways to one number differ in the last digits
+            width, step = width * (1 + step), 2 * step
+        else:
+            numbers = {j: model.parts.number(j, v) for j, v in (found.values or {}).items()}
+            laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
+            width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
+        found = search(width)
+    binding = Binding.LIMIT
+    remarks: tuple[str, ...] = ()
+    if found.upper > limit:
+        remarks = (_LATE,)
+        width = _least(lambda w: risk(w).shift(everyone), limit, most)
+        found = replace(search(width), upper=risk(width).shift(everyone))
+    known: Any = found.values if found.values is not None else found.known
+    try:
+        shown = model.experiment(found.target, known, **{name: width})
+    except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
+        shown = model.experiment(found.target, [j for j in range(model.n) if j != found.target], **{name: width})
+    if width <= 1e-250 * most:
+        binding, remarks = Binding.NONE, ()
+    if told == "leakage":  # what experiments call pure ε
+        told, args = "epsilon", {"delta": 0.0}
+    return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
+
+
+def _least(read: Callable[[float], float], limit: float, start: float) -> float:
+    """The least width at which a falling reading is at or under the limit, on the safe side."""
+    low = high = start
+    here = read(high)
+    while here > limit:  # most readings fall like 1/width, so their ratio says how far to go
+        if high > 1e300 * min(start, 1.0):
+            raise NoSolutionError(f"no noise that doubles hold reaches {limit:g}: give a larger limit", floor=here)
+        low, high = high, high * min(max(1.01 * here / limit, 1.5), 1e6)
+        here = read(high)
+    while low == high or read(low) <= limit:
+        high, low = low, low / min(max(1.01 * limit / max(read(low), 1e-300), 1.5), 1e6)
+        if low < 1e-290 * start:
+            return high
+    return last_safe(lambda w: read(w) - limit, high, low)

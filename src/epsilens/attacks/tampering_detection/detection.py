@@ -1,0 +1,342 @@
+"""A detector that runs: was this published answer tampered with?
+
+Whoever can recompute the true answer from data they trust compares it with the published one. If nobody tampered the
+difference is noise alone, and the p-value is the chance of noise at least that far out. Over a series the share of
+**series** that raise any false alarm is kept at α, whatever the dependence between the answers: Holm's step-down for a
+series in hand, spending α/(t(t+1)) on answer t for one that is still arriving.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import checks
+from ...errors import InputError
+from ...mechanisms.noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
+from ...numerics.frozen import Valued
+from ...shown import Sentenced, Told
+from .hiding import boundary
+from .tampering import MOST, checked_stretch, power_of
+
+SIDES = ("both", "above", "below")
+METHODS = ("holm", "spending")
+_FAR = 1e150  # beyond so many units of noise even the logarithm of a p-value overflows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(Valued, Sentenced, Told):
+    """The verdict on one answer.
+
+    ``alarm`` is whether the p-value is at most ``level``, the share of false alarms of this test; ``below`` and
+    ``above`` are its thresholds on published − expected (infinite: no alarm on that side, unless the level is 1, when
+    it always sounds). ``power`` is the share of answers moved by ``bias`` that the test notices, None where no bias was
+    stated. In a series ``adjusted`` is the p-value to compare with the series' own α.
+    """
+
+    shown_as = "detection"
+
+    published: float
+    expected: float
+    noise: str
+    unit: float
+    side: str
+    level: float
+    p_value: float
+    log_p_value: float
+    alarm: bool
+    below: float
+    above: float
+    bias: float | None = None
+    power: float | None = None
+    stretch: float = 1.0
+    adjusted: float | None = None
+
+    @property
+    def difference(self) -> float:
+        """Published minus expected."""
+        return self.published - self.expected
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in four words."""
+        return "it looks tampered with" if self.alarm else "nothing points to tampering"
+
+    @property
+    def blind_spot(self) -> float:
+        """The largest bias, on the side watched, that this test misses at least half of the time."""
+        test = "two-sided" if self.side == "both" else "one-sided"
+        return boundary(test, self.noise, self.stretch, self.level, 0.5) * self.unit
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite threshold is null."""
+        told: dict[str, Any] = {
+            "published": self.published,
+            "expected": self.expected,
+            "difference": self.difference,
+            "noise": self.noise,
+            "scale" if self.noise == "laplace" else "sigma": self.unit,
+            "side": self.side,
+            "level": self.level,
+            "p_value": self.p_value,
+            "log_p_value": self.log_p_value,
+            "alarm": self.alarm,
+            "below": self.below if math.isfinite(self.below) else None,
+            "above": self.above if math.isfinite(self.above) else None,
+            "bias": self.bias,
+            "power": self.power,
+            "stretch": self.stretch,
+        }
+        return told if self.adjusted is None else {**told, "adjusted_p_value": self.adjusted}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Series(Valued, Sentenced):
+    """The verdicts on a series of answers.
+
+    At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
+    ``family_wise`` is that share exactly where the answers' noise is independent.
+    """
+
+    shown_as = "series"
+
+    answers: tuple[Detection, ...]
+    alpha: float
+    method: str
+    family_wise: float
+
+    @property
+    def alarms(self) -> tuple[int, ...]:
+        """The places, counted from 0, of the answers that raise an alarm."""
+        return tuple(i for i, d in enumerate(self.answers) if d.alarm)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "alpha": self.alpha,
+            "method": self.method,
+            "family_wise": self.family_wise,
+            "alarms": list(self.alarms),
+            "answers": [d.to_dict() for d in self.answers],
+        }
+
+
+def _log_p(noise: str, side: str, z: float) -> float:
+    if side != "both":
+        return float(log_tail(noise, np.asarray(z if side == "above" else -z)))
+    return min(float(log_tail(noise, np.asarray(abs(z)))) + math.log(2), 0.0)
+
+
+def _test(
+    noise: str, unit: float, side: str, level: float, bias: float | None, stretch: float
+) -> tuple[float, float, float | None]:
+    """(below, above, power) of the test at this level."""
+    if side == "both":
+        k = float(two_sided_quantile(noise, np.asarray(level)))
+    else:
+        k = float(quantile(noise, np.asarray(level)))
+    ends = {"both": (0.0 - k, k), "above": (-math.inf, k), "below": (-k, math.inf)}[side]
+    if bias is None:
+        return ends[0] * unit, ends[1] * unit, None
+    far = MOST * stretch
+    m = min(max(bias / unit, -far), far)  # beyond, the power is 0 or 1 to the last digit
+    if side == "both":
+        power = power_of("two-sided", noise, np.asarray(abs(m)), stretch, np.asarray(level))
+    else:
+        power = tail(noise, np.asarray((k - (m if side == "above" else -m)) / stretch))
+    return ends[0] * unit, ends[1] * unit, float(power)
+
+
+def _detection(
+    published: float,
+    expected: float,
+    made: tuple[str, float],
+    side: str,
+    level: float,
+    bias: float | None,
+    theta: float,
+) -> Detection:
+    noise, unit = made
+    z = (published - expected) / unit
+    if not abs(z) <= _FAR:
+        raise InputError(
+            f"published is {published:g} and expected is {expected:g}: they lie more than {_FAR:g} units of noise "
+            "apart, so give answers and noise in the same units",
+            parameter="published",
+        )
+    log_p = _log_p(noise, side, z)
+    below, above, power = _test(noise, unit, side, level, bias, theta)
+    alarm = level > 0 and log_p <= math.log(level)
+    return Detection(
+        published, expected, noise, unit, side, level, math.exp(log_p), log_p, alarm, below, above, bias, power, theta
+    )  # fmt: skip
+
+
+def _options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
+    checks.choice("side", side, SIDES)
+    level = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
+    return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)
+
+
+def _noise(sensitivity: ArrayLike | None, **said: Any) -> Noise:
+    """A scale or σ needs no sensitivity; only an ε does."""
+    if said["epsilon"] is None and sensitivity is None:
+        sensitivity = said["sigma"] if said["scale"] is None else said["scale"]
+    return calibrate(sensitivity=1.0 if sensitivity is None else sensitivity, **said)
+
+
+def detect(
+    published: float,
+    expected: float,
+    *,
+    epsilon: float | None = None,
+    scale: float | None = None,
+    sigma: float | None = None,
+    delta: float | None = None,
+    sensitivity: float | None = None,
+    noise: str | None = None,
+    calibration: str = "analytic",
+    alpha: float = 0.05,
+    side: str = "both",
+    bias: float | None = None,
+    stretch: float = 1.0,
+) -> Detection:
+    """Was a published answer tampered with? ``expected`` is the true answer, recomputed from data that is trusted.
+
+    ``side`` says where false records would push the answer: "above", "below", or "both" if unknown. With ``bias`` the
+    verdict tells how often false records that add up to it would have been noticed.
+
+    >>> d = detect(106.0, 100.0, epsilon=1.0, bias=3.0)
+    >>> round(d.p_value, 6), d.alarm, round(d.power, 4)
+    (0.002479, True, 0.5034)
+    """
+    level, moved, theta = _options(alpha, side, bias, stretch)
+    made = _noise(
+        sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
+    )  # fmt: skip
+    seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
+    return _detection(seen, true, (made.kind, checks.scalar("noise", made.unit)), side, level, moved, theta)
+
+
+def detect_series(
+    published: ArrayLike,
+    expected: ArrayLike,
+    *,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    delta: float | None = None,
+    sensitivity: ArrayLike | None = None,
+    noise: str | None = None,
+    calibration: str = "analytic",
+    alpha: float = 0.05,
+    side: str = "both",
+    bias: float | None = None,
+    stretch: float = 1.0,
+    method: str = "holm",
+) -> Series:
+    """The same for a series of answers, with at most a share ``alpha`` of untampered series raising any alarm.
+
+    ``method="holm"`` looks at the whole series: the smallest p-value is compared with α/n, the next with α/(n−1), and
+    so on until one fails; ``level`` and ``power`` are those of α/n, which it never falls short of.
+    ``method="spending"`` tests answer t at α/(t(t+1)) whatever came before and will come, as :func:`watch` does while
+    answers arrive.
+    ``expected`` and the noise may be one number for all or one for each.
+
+    >>> s = detect_series([101.0, 99.5, 112.0], 100.0, epsilon=1.0)
+    >>> s.alarms, [round(d.adjusted, 5) for d in s.answers]
+    ((2,), [0.73576, 0.73576, 2e-05])
+    """
+    level, moved, theta = _options(alpha, side, bias, stretch)
+    checks.choice("method", method, METHODS)
+    made = _noise(
+        sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
+    )  # fmt: skip
+    seen, true = checks.real("published", published), checks.real("expected", expected)
+    if seen.ndim != 1 or seen.size == 0:
+        raise InputError(f"published has shape {seen.shape}: give a list of at least one answer", parameter="published")
+    try:
+        true, unit = np.broadcast_to(true, seen.shape), np.broadcast_to(made.unit, seen.shape)
+    except ValueError:
+        raise InputError(
+            f"published has {seen.size} answers, expected shape {true.shape} and the noise {np.shape(made.unit)}: "
+            "give one for each answer, or one for all",
+            parameter="published",
+        ) from None
+    n = seen.size
+    levels = [level / n] * n if method == "holm" else [_spent(level, t) for t in range(1, n + 1)]
+    found = [
+        _detection(float(x), float(e), (made.kind, float(u)), side, at, moved, theta)
+        for x, e, u, at in zip(seen, true, unit, levels, strict=True)
+    ]
+    found = _holm(found, level) if method == "holm" else [_adjust(d, t) for t, d in enumerate(found, 1)]
+    # at α = 1 Holm's last comparison is with 1, so every series raises an alarm
+    sure = method == "holm" and level == 1
+    return Series(tuple(found), level, method, 1.0 if sure else -math.expm1(sum(math.log1p(-a) for a in levels)))
+
+
+def _spent(alpha: float, t: int) -> float:
+    """What answer t may spend: Σ 1/(t(t+1)) = 1."""
+    return alpha / (t * (t + 1))
+
+
+def _adjust(d: Detection, t: int) -> Detection:
+    return replace(d, adjusted=min(math.exp(min(d.log_p_value + math.log(t * (t + 1)), 0.0)), 1.0))
+
+
+def _holm(found: Sequence[Detection], alpha: float) -> list[Detection]:
+    """Step down: the i-th smallest p-value times n − i + 1, never below the one before."""
+    n, out = len(found), list(found)
+    worst = -math.inf
+    for rank, i in enumerate(sorted(range(n), key=lambda i: found[i].log_p_value)):
+        worst = max(worst, min(found[i].log_p_value + math.log(n - rank), 0.0))
+        out[i] = replace(found[i], adjusted=math.exp(worst), alarm=alpha > 0 and worst <= math.log(alpha))
+    return out
+
+
+def watch(
+    answers: Iterable[tuple[float, float]],
+    *,
+    epsilon: float | None = None,
+    scale: float | None = None,
+    sigma: float | None = None,
+    delta: float | None = None,
+    sensitivity: float | None = None,
+    noise: str | None = None,
+    calibration: str = "analytic",
+    alpha: float = 0.05,
+    side: str = "both",
+    bias: float | None = None,
+    stretch: float = 1.0,
+) -> Iterator[Detection]:
+    """Verdicts as (published, expected) answers arrive: each is final, and at most a share ``alpha`` of endless
+    untampered series ever raises a false alarm.
+
+    >>> [d.alarm for d in watch([(101.0, 100.0), (99.0, 100.0), (130.0, 100.0)], epsilon=1.0)]
+    [False, False, True]
+    """
+    level, moved, theta = _options(alpha, side, bias, stretch)
+    made = _noise(
+        sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
+    )  # fmt: skip
+    unit = checks.scalar("noise", made.unit)
+    if not isinstance(answers, Iterable):
+        raise InputError(f"answers is {answers!r:.40}: give pairs (published, expected)", parameter="answers")
+
+    def verdicts() -> Iterator[Detection]:
+        for t, answer in enumerate(answers, 1):
+            try:
+                published, expected = answer
+            except (TypeError, ValueError):
+                raise InputError(
+                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
+                ) from None
+            seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
+            yield _adjust(_detection(seen, true, (made.kind, unit), side, _spent(level, t), moved, theta), t)
+
+    return verdicts()  # options are checked before the first answer arrives

@@ -1,0 +1,324 @@
+"""Tampering (paper 003, corrected): false records shift a noisy answer, and the defender tests for it.
+
+The answer should be ``expected`` plus noise; false records add ``bias`` to it together and may stretch the noise by
+``stretch``. In units of the noise the defender tests Lap(0, 1) against Lap(m, θ), or N(0, 1) against N(μ, θ²), with
+m = |bias|/unit. More noise protects people and hides tampering alike.
+
+The chain runs ε-DP ⇒ KL-DP ⇒ Chernoff-DP. The paper's Definition 7 allows e^ε nats, one whole nat at ε = 0, and its
+Definition 8 calls the Chernoff bound the stronger one; it is the weaker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import checks
+from ...checks import Array, Number, plain
+from ...errors import InputError
+from ...experiment import Experiment
+from ...laws.closed.laplace import Laplace
+from ...laws.closed.normal import Normal
+from ...laws.closed.stretched_laplace import StretchedLaplace
+from ...laws.closed.stretched_normal import StretchedNormal
+from ...laws.latent import Latent
+from ...mechanisms.noise import calibrate, quantile, tail, together, two_sided_quantile
+from ...numerics.frozen import Valued
+from ...readings.law import Law
+from ...shown import Told
+from ...worlds import TAMPERING
+
+TESTS = ("one-sided", "two-sided", "optimal")
+#: A shift beyond so many units of the (stretched) noise is seen in every test; further out doubles carry nothing.
+MOST = 1e4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(Valued, Told):
+    """Alarm when published − expected is under ``below`` or over ``above``, both in units of the answer.
+
+    An infinite end is never reached; at a size of 1 ``above`` is minus infinity and the alarm always sounds. ``size``
+    is the share of false alarms, ``power`` the share of tampered answers noticed; ``threshold`` is the end on the side
+    of the bias.
+    """
+
+    shown_as = "rule"
+
+    test: str
+    threshold: Number
+    below: Number
+    above: Number
+    size: Number
+    power: Number
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; an infinite end is null, and ``alarm`` says in words what that means."""
+        told = {k: _json(getattr(self, k)) for k in ("threshold", "below", "above", "size", "power")}
+        return {"test": self.test, **told} | ({} if self.many else {"alarm": self.alarm})
+
+    @property
+    def many(self) -> bool:
+        """Whether these are many rules at once."""
+        return any(np.ndim(v) for v in (self.below, self.above, self.size, self.power))
+
+    @property
+    def alarm(self) -> str:
+        """When the alarm is raised, in words."""
+        if np.isneginf(self.above):
+            return "always"
+        ends = [f"below {self.below:.6g}"] if np.isfinite(self.below) else []
+        ends += [f"above {self.above:.6g}"] if np.isfinite(self.above) else []
+        return " or ".join(ends) or "never"
+
+
+def _json(value: Number) -> Any:
+    if np.ndim(value):
+        return [_json(v) for v in np.asarray(value)]
+    return float(value) if np.isfinite(value) else None
+
+
+def power_of(test: str, noise: str, m: Array, theta: float, alpha: Array) -> Array:
+    """The share of tampered answers that a threshold test of size α notices, m units of noise away.
+
+    One-sided, z > k: S((k−m)/θ). Two-sided, |z| > k: for Laplace α^{1/θ}·cosh(m/θ) up to m = k = log(1/α) and
+    1 − e^{−m/θ}·sinh(k/θ) beyond (Eq. 39 and 42, the latter valid only there).
+    """
+    if test == "one-sided":
+        return tail(noise, (quantile(noise, alpha) - m) / theta)
+    k = two_sided_quantile(noise, alpha)
+    if noise == "gaussian":
+        return np.minimum(tail(noise, (k - m) / theta) + tail(noise, (k + m) / theta), 1.0)
+    near, far = np.exp((np.minimum(m - k, 0.0)) / theta), np.exp(-(m + k) / theta)
+    beyond = np.exp(-np.maximum(m - k, 0.0) / theta)
+    return np.asarray(np.where(m <= k, 0.5 * (near + far), 1 - 0.5 * (beyond - far)))
+
+
+def pair(noise: str, m: Array, theta: float) -> Law:
+    """The two laws in units of the noise."""
+    if theta == 1:
+        return Normal(np.asarray(m)) if noise == "gaussian" else Laplace(np.asarray(m))
+    if np.ndim(m):
+        raise InputError(
+            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such",
+            parameter="stretch",
+        )
+    return StretchedNormal(float(m), theta) if noise == "gaussian" else StretchedLaplace(float(m), theta)
+
+
+def checked_stretch(stretch: Any) -> float:
+    """θ: false records add randomness, they take none away."""
+    theta = checks.scalar("stretch", stretch)
+    if not 1 <= theta <= 1e6:
+        raise InputError(
+            f"stretch is {theta:.12g}: false records cannot make the noise smaller, so give a number from 1 to 1000000",
+            parameter="stretch",
+        )
+    return theta
+
+
+class Tampering(Experiment):
+    """The experiment of :func:`tampering`: every reading, and the tests a defender may run."""
+
+    shown_as = "tampering"
+
+    def one_sided(self, alpha: ArrayLike) -> Rule:
+        """Alarm beyond one threshold, on the side of the bias (above, for a bias of 0); Theorem 3 with its cases
+        exchanged. It is the optimal test for ``stretch`` 1 only.
+        """
+        a, noise, m, theta, unit = self._units(alpha)
+        k = quantile(noise, a) * unit
+        up = np.asarray(self.parameters["bias"]) >= 0
+        below, above = np.where(up, -np.inf, -k), np.where(up, k, np.inf)
+        power = power_of("one-sided", noise, m, theta, a)
+        return _rule("one-sided", np.where(up, k, -k), below, above, a, power)
+
+    def two_sided(self, alpha: ArrayLike) -> Rule:
+        """Alarm beyond ±k, for a defender who does not know the sign of the bias (Theorem 4); optimal at bias 0."""
+        a, noise, m, theta, unit = self._units(alpha)
+        k = two_sided_quantile(noise, a) * unit
+        side = np.where(np.asarray(self.parameters["bias"]) >= 0, k, -k)
+        return _rule("two-sided", side, -k, k, a, power_of("two-sided", noise, m, theta, a))
+
+    def optimal(self, alpha: ArrayLike) -> Rule:
+        """The Neyman–Pearson test: no test of this size notices more. With ``stretch`` above 1 it rejects outside an
+        interval that is not centred on the expected answer.
+
+        >>> rule = tampering(epsilon=1.0, bias=1.0, stretch=1.5).optimal(0.1)
+        >>> round(rule.power, 6), round(rule.below, 4), round(rule.above, 4)
+        (0.335079, -5.6276, 1.6276)
+        """
+        a, _, _, theta, unit = self._units(alpha)
+        if theta == 1:
+            rule = self.one_sided(alpha)
+            return _rule("optimal", rule.threshold, rule.below, rule.above, a, self.law.roc(a))
+        assert isinstance(self.law, StretchedLaplace | StretchedNormal)
+        left, right = self.law.acceptance(a)
+        up = self.parameters["bias"] >= 0
+        below, above = (left, right) if up else (-right, -left)
+        return _rule("optimal", (right if up else -right) * unit, below * unit, above * unit, a, self.law.roc(a))
+
+    def chernoff_coefficient(self, a: ArrayLike) -> Number:
+        """C_a = −log ∫ f0^a·f1^{1−a} in nats: Rényi's divergence times 1 − a. Its maximum over a is :meth:`chernoff`.
+
+        For Laplace, with A = a/b0 and B = (1−a)/b1, the integral is
+        [(e^{−AΔ} + e^{−BΔ})/(A+B) + (e^{−AΔ} − e^{−BΔ})/(B−A)]/(2·b0^a·b1^{1−a}).
+        Paper 003 prints it with the opposite sign (Eq. 78). Minus infinite where the integral diverges.
+
+        >>> round(tampering(epsilon=1.0, bias=1.0, stretch=1.5).chernoff_coefficient(0.4), 12)
+        0.083663276929
+        """
+        tilt = self.fit(checks.within("a", a, -1e6, 1e6))
+        # ∫ f0^a f1^{1−a}: small powers by the order in which they are not rounded
+        low = self.law.reverse().log_moment(np.minimum(tilt, 0.5))
+        high = self.law.log_moment(1 - np.maximum(tilt, 0.5))
+        return plain(0.0 - np.where(tilt < 0.5, low, high))
+
+    def _units(self, alpha: ArrayLike) -> tuple[Array, str, Array, float, Array]:
+        p = self.parameters
+        unit = np.asarray(p["sigma" if p["noise"] == "gaussian" else "scale"])
+        m = np.abs(np.asarray(p["bias"])) / unit
+        return self.fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
+
+
+def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:
+    always = alpha >= 1
+    below, above = np.where(always, -np.inf, below) + 0.0, np.where(always, -np.inf, above) + 0.0
+    return Rule(test, plain(np.asarray(threshold) + 0.0), plain(below), plain(above), plain(alpha), plain(power))
+
+
+def tampering(
+    *,
+    epsilon: ArrayLike | None = None,
+    bias: ArrayLike,
+    sensitivity: ArrayLike = 1.0,
+    stretch: float = 1.0,
+    noise: str | None = None,
+    delta: float | None = None,
+    scale: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    calibration: str = "analytic",
+) -> Tampering:
+    """False records that together add ``bias`` (of either sign) to a noisy answer, and may stretch its noise.
+
+    One record moves the answer by ``sensitivity`` at most, so a larger bias takes several. The defender who tests for
+    it knows what the answer should be.
+
+    Say the noise by ``epsilon`` (with ``delta`` for Gaussian noise), ``scale`` or ``sigma``. H0: nobody tampered.
+    With Laplace noise and stretch 1 only m = ε·|bias|/sensitivity matters. A stretched noise is a model of what
+    random false records do to the answer: the exact law would be the noise convolved with theirs.
+
+    >>> t = tampering(epsilon=1.0, bias=1.0)
+    >>> t.one_sided(0.1).power, round(t.two_sided(0.1).power, 6), t.roc(0.1)
+    (0.27182818284590..., 0.154308, 0.27182818284590...)
+    """
+    made = calibrate(
+        epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, sensitivity=sensitivity, noise=noise,
+        calibration=calibration,
+    )  # fmt: skip
+    moved = checks.real("bias", bias)
+    together(bias=moved, noise=made.unit)
+    with np.errstate(over="ignore"):
+        m = np.asarray(np.abs(moved) / made.unit)
+    theta = checked_stretch(stretch)
+    if np.any(m > MOST * theta):
+        raise InputError(
+            f"bias is {float(np.max(np.abs(moved))):g}, more than {MOST:g} times the noise of "
+            f"{float(np.min(made.unit)) * theta:g}: every test notices that, so give a smaller bias",
+            parameter="bias",
+        )
+    told = {**made.told, "bias": moved, "stretch": theta, "noise": made.kind}
+    notes = ("the stretched noise is a model of what the false records do to the answer",) if theta > 1 else ()
+    return Tampering(
+        pair(made.kind, m, theta),
+        "tampering",
+        {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
+        worlds=TAMPERING,
+        notes=notes,
+        latent=FalseRecords() if theta > 1 else None,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FalseRecords(Latent):
+    """Random false records, the same in every answer; their stretched noise models one answer alone."""
+
+    unknown: ClassVar[str] = "random false records"
+
+    def reverse(self) -> FalseRecords:
+        """The same."""
+        return self
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """Refused: the stretch says nothing about two answers."""
+        raise InputError(
+            "stretch models what random false records do to one answer, and they are the same in every answer: "
+            "give stretch 1 to compose several",
+            parameter="stretch",
+        )
+
+
+# -- what a privacy promise says about telling two worlds apart, the right way round (paper 003 §5, corrected) --------
+
+
+def kl_bound(epsilon: ArrayLike) -> Number:
+    """The largest Kullback–Leibler divergence, in nats, that any ε-DP release allows, either order: ε·tanh(ε/2).
+
+    Randomised response attains it, so it is the tight form of Cuff and Yu's D ≤ ε.
+
+    >>> round(kl_bound(1.0), 9)
+    0.462117157
+    """
+    eps = checks.at_least("epsilon", epsilon, 0.0)
+    return plain(eps * np.tanh(eps / 2))
+
+
+def chernoff_bound(kl: ArrayLike, a: ArrayLike, *, reverse_kl: ArrayLike | None = None) -> Number:
+    """The largest C_a = −log ∫ f0^a·f1^{1−a} that D(f0‖f1) ≤ ``kl`` allows: (1−a)·kl, by Jensen, for 0 ≤ a ≤ 1.
+
+    So KL-DP implies Chernoff-DP, never the other way. If D(f1‖f0) ≤ ``reverse_kl`` too, a·reverse_kl also bounds it and
+    the smaller of the two is returned.
+
+    >>> chernoff_bound(0.5, 0.25), chernoff_bound(0.5, 0.25, reverse_kl=0.4)
+    (0.375, 0.1)
+    """
+    d, tilt = checks.at_least("kl", kl, 0.0, infinite=True), checks.probability("a", a)
+    other = d if reverse_kl is None else checks.at_least("reverse_kl", reverse_kl, 0.0, infinite=True)
+    checks.fitting(kl=d, a=tilt, reverse_kl=other)
+    with np.errstate(invalid="ignore"):
+        bound = np.where(tilt == 1, 0.0, (1 - tilt) * d)
+        if reverse_kl is not None:
+            bound = np.minimum(bound, np.where(tilt == 0, 0.0, tilt * other))
+    return plain(bound)
+
+
+def privacy_distortion(
+    variances: ArrayLike, *, false_variance: float | None = None, sensitivity: float | None = None
+) -> float:
+    """How much, in nats, a sum still says about itself after a false record was added: I(q; q + X).
+
+    Premise: q = ΣX_i is **one number**, a sum of independent normal records with these ``variances``, and the false
+    record X is normal, independent of them, with variance ``false_variance``. Then I = ½·log(1 + Σσ_i²/σ²), exactly.
+    Given ``sensitivity`` instead, the value is a **lower** bound for every false record whose standard deviation is at
+    most the sensitivity. Among all independent X of one variance the normal law gives the least, so the value is a
+    lower bound without its normality too. Theorem 5 of paper 003 asks the same of the whole database, where the shared
+    records make it infinite; its Corollary 2 does not hold.
+
+    >>> round(privacy_distortion([1.0, 3.0], false_variance=4.0), 9)
+    0.34657359
+    """
+    spread = checks.positive("variances", variances)
+    if spread.size == 0:
+        raise InputError("variances is empty: give the variance of at least one record", parameter="variances")
+    if (false_variance is None) == (sensitivity is None):
+        raise InputError("exactly one of false_variance or sensitivity is needed: give one of them")
+    if false_variance is not None:
+        log_noise = np.log(float(checks.positive("false_variance", checks.scalar("false_variance", false_variance))))
+    else:
+        assert sensitivity is not None
+        log_noise = 2 * np.log(float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity))))
+    log_signal = np.log(spread.max()) + np.log((spread / spread.max()).sum())
+    return float(np.logaddexp(0.0, log_signal - log_noise) / 2)

@@ -1,0 +1,234 @@
+"""Sweep: readings of a mechanism at many values of its parameters, as arrays, a table and a chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..catalogue.readings import Reading, find
+from ..checks import Array
+from ..errors import InputError
+from ..experiment import Experiment
+from ..numerics.frozen import Frozen, Valued
+from ..shares import SHARES, shares_of
+from ..shown import Picture, Pictures, Shown, presenter
+from .called import called, check_parameter, is_listed
+from .choice import argument
+from .progress import Progress, counted
+
+#: Experiments of one sweep.
+_MOST = 100_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Asked(Valued):
+    """A reading and its arguments."""
+
+    name: str
+    arguments: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", Frozen(self.arguments))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Valued, Shown):
+    """Readings at every combination of the ``varied`` values: one axis of an array for each, in their order.
+
+    ``low`` and ``high`` hold the proven ends of each reading by its name, equal where it is exact; the upper one is
+    safe, and is what ``sweep["success"]`` returns.
+    """
+
+    shown_as = "sweep"
+
+    mechanism: str
+    varied: Mapping[str, tuple[Any, ...]]
+    given: Mapping[str, Any]
+    readings: tuple[Asked, ...]
+    low: Mapping[str, Array]
+    high: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        for name in ("varied", "given", "low", "high"):
+            object.__setattr__(self, name, Frozen(getattr(self, name)))
+
+    def __getitem__(self, reading: str) -> Array:
+        return self.high[self._known(reading)]
+
+    def _known(self, reading: str) -> str:
+        if not isinstance(reading, str) or reading not in self.high:
+            raise InputError(
+                f"this sweep has no reading {reading!r}: it has {', '.join(self.high)}", parameter="reading"
+            )
+        return reading
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values of each parameter there are."""
+        return tuple(len(values) for values in self.varied.values())
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each combination: its values, and each reading with its ``_low`` end where that is another."""
+        for place, values in zip(np.ndindex(self.shape), product(*self.varied.values()), strict=True):
+            row = dict(zip(self.varied, values, strict=True))
+            for asked in self.readings:
+                name = asked.name if asked.name not in self.varied else f"{asked.name}_read"
+                low, high = float(self.low[asked.name][place]), float(self.high[asked.name][place])
+                row |= {name: high} if np.array_equal(self.low[asked.name], self.high[asked.name]) else {
+                    name: high, f"{name}_low": low
+                }  # fmt: skip
+            yield row
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with a row for each combination: its values, and each reading."""
+        return presenter().table(list(self.rows()))
+
+    def chart(self, reading: str | None = None, *, log: bool | None = None) -> Picture | Pictures:
+        """A reading against the first parameter, with a line for each value of the others; all readings unless named.
+
+        ``log`` says whether the horizontal axis is logarithmic; it is where the values span a factor of 20.
+        """
+        names = [asked.name for asked in self.readings] if reading is None else [self._known(reading)]
+        made = [presenter().chart(self, name, log=log) for name in names]
+        return made[0] if len(made) == 1 else presenter().charts(made)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record; a value that is not finite is null."""
+        return {
+            "mechanism": self.mechanism,
+            "given": {name: _written(value) for name, value in self.given.items()},
+            "varied": {name: list(values) for name, values in self.varied.items()},
+            "readings": {asked.name: dict(asked.arguments) for asked in self.readings},
+            "rows": [{name: _written(value) for name, value in row.items()} for row in self.rows()],
+        }
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | bool | int | float | list | tuple | dict) or value is None else repr(value)
+
+
+def sweep(
+    mechanism: Callable[..., Experiment],
+    *,
+    reading: str | Sequence[str] | Mapping[str, Mapping[str, float]] = "success",
+    given: Mapping[str, Any] | None = None,
+    progress: Progress = None,
+    **values: Any,
+) -> Sweep:
+    """Readings of a mechanism at many values of its parameters.
+
+    What is a list or an array is varied; several make a grid. A single number belongs to a reading that takes it,
+    else to the mechanism; what the mechanism takes by a name that a reading takes too stands in ``given``. ``reading``
+    is a name, several, or several with their arguments. A long sweep says how far it is: ``progress`` is False for
+    silence, or a function called with how many are done and of how many.
+
+    >>> import epsilens as el
+    >>> found = sweep(el.laplace, epsilon=[0.1, 1.0])
+    >>> found["success"].round(4).tolist()
+    [0.5244, 0.6967]
+    >>> found = sweep(el.dpsgd, sigma=[0.8, 1, 2], rate=0.01, steps=1000, reading=["epsilon", "success"], delta=1e-5)
+    >>> found["epsilon"].round(4).tolist(), bool((found.low["epsilon"] <= found.high["epsilon"]).all())
+    ([3.141, 1.8282, 0.622], True)
+    >>> grid = sweep(el.gaussian, sigma=[1.0, 2.0], sensitivity=[1.0, 2.0, 4.0], reading={"epsilon": {"delta": 1e-5}})
+    >>> grid["epsilon"].shape
+    (2, 3)
+    """
+    if not isinstance(given, Mapping | None):
+        raise InputError(
+            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
+            parameter="given",
+        )
+    varied = {name: _values(name, value) for name, value in values.items() if is_listed(value)}
+    if not varied:
+        raise InputError("nothing is varied: give a list of values by name, such as sigma=[1.0, 2.0]")
+    single = {name: value for name, value in values.items() if name not in varied}
+    asked, left = _asked(reading, single)
+    fixed = dict(given or {})
+    for name in (*varied, *left):
+        if name in fixed:
+            raise InputError(f"{name} is both given and varied: leave it out of given", parameter=name)
+    fixed |= left
+    for name in varied:
+        check_parameter(mechanism, name, fixed | {other: 0 for other in varied if other != name}, words=True)
+    size = math.prod(len(v) for v in varied.values())
+    if size > _MOST:
+        raise InputError(f"the values make {size:,} experiments: give fewer, at most {_MOST:,}")
+    ends = _together(mechanism, fixed, varied, asked)
+    if ends is None:
+        made = []
+        for row in counted(product(*varied.values()), size, progress):
+            one = called(mechanism, {**fixed, **dict(zip(varied, row, strict=True))})
+            made.append([one.bracket(each.name, **each.arguments) for each in asked])
+        ends = np.asarray(made, dtype=float)
+    shape = tuple(len(v) for v in varied.values())
+    low, high = (
+        {each.name: np.ascontiguousarray(ends[:, i, side]).reshape(shape) for i, each in enumerate(asked)}
+        for side in (0, 1)
+    )
+    return Sweep(getattr(mechanism, "__name__", "mechanism"), varied, fixed, asked, low, high)
+
+
+def _values(name: str, value: Any) -> tuple[Any, ...]:
+    raw = np.asarray(value) if not isinstance(value, list | tuple) else None
+    listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
+    if (raw is not None and raw.ndim != 1) or not listed or any(is_listed(each) for each in listed):
+        raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", parameter=name)
+    made = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
+    return tuple(map(shares_of, made)) if name in SHARES else made
+
+
+def _asked(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Asked, ...], dict[str, Any]]:
+    """The readings with their arguments, and what is left for the mechanism."""
+    told: Mapping[str, Mapping[str, Any]]
+    if isinstance(reading, Mapping):
+        told = reading
+    elif isinstance(reading, str) or not isinstance(reading, Sequence):
+        told = {reading: {}}
+    else:
+        told = {name: {} for name in reading}
+    if not told:
+        raise InputError("reading is empty: give the name of one, such as 'success'", parameter="reading")
+    used: set[str] = set()
+    made = []
+    for name, own in told.items():
+        known = find(name)
+        if not isinstance(own, Mapping):
+            raise InputError(f"the arguments of {name} are {own!r}: give them by name", parameter="reading")
+        shared = {key: single[key] for key in _takes(known) if key in single and key not in own}
+        used |= set(shared)
+        arguments = known.arguments({**shared, **own})
+        made.append(Asked(name, {key: argument(key, value) for key, value in arguments.items()}))
+    return tuple(made), {name: value for name, value in single.items() if name not in used}
+
+
+def _takes(reading: Reading) -> tuple[str, ...]:
+    return (*reading.required, *reading.either, *reading.optional)
+
+
+def _together(
+    mechanism: Callable[..., Experiment],
+    fixed: Mapping[str, Any],
+    varied: Mapping[str, tuple[Any, ...]],
+    asked: Sequence[Asked],
+) -> Array | None:
+    """All at once, where the mechanism holds many experiments in one closed form; the rest is read one by one."""
+    if len(varied) > 1 or hasattr(mechanism, "__wrapped__"):  # a builder of single numbers, made to take arrays
+        return None
+    (name, values), *_ = varied.items()
+    try:
+        made: Any = mechanism(**fixed, **{name: np.asarray(values)})
+    except (InputError, TypeError, ValueError):  # single numbers only: whatever else is wrong, they will say so
+        return None
+    if not isinstance(made, Experiment) or not made.many or made.law.members is not None:
+        return None
+    ends = [made.bracket(each.name, **each.arguments) for each in asked]
+    return np.stack([np.stack([np.broadcast_to(e, len(values)) for e in pair], axis=-1) for pair in ends], axis=1)

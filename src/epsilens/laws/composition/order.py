@@ -1,0 +1,498 @@
+"""A product of steps in one order: slices of its profile made for questions, verified, and made again if too wide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from ...checks import Array
+from .counted import MOST_PAIRS, Product
+from .inversion import Inverted, Largest, invert
+from .joined import joined, parts_of
+from .lattice import Lattice
+from .moments import TooMany
+from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan
+from .scattered import Scattered, scattered
+from .slice import Slice
+from .surely import Surely, log_profile
+from .transform import MOST_POINTS, log_moment
+from .work import Budget
+from .work import Work as AnyWork
+
+_TRIES = 4
+_SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
+_MOST_SLICES = 48  # kept
+_MOST_ANSWERS, _MOST_AIMS = 64, 4  # kept
+_MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
+_DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
+_IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
+_MOST_IN_VAIN = 4  # of such series in a row, where steps are dear
+_EACH_POINT = 0.25  # what a point of its two transforms costs
+_STEEPEST = 40.0
+_COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
+_SURE = 1e-3  # by how much a bound must be below, relative
+_ALMOST = 1e-3  # of a log probability
+View = Slice | Inverted | Largest | Scattered | Surely
+Work = AnyWork[View]
+_TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
+ROUGH = 0.05  # relative width at which the two orders are compared
+_UNMADE = 2**17  # the plan of a lattice that cannot be, in points
+_MOST_BINS = 2**20  # of all steps together: a second or two
+_NEARLY = 30.0  # times the width asked for
+_SURELY_WIDER = 10.0  # times what is known
+_MANY = 3  # questions at once
+_ALIKE = 12.0  # log probabilities left out that share their work
+_FEW = 16  # steps: pairs of points come before lattices
+_RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
+_PAIRS = 10  # that cost as much as a lattice point
+_FEWEST = 2**18  # lattice points that a product on points may cost, whatever is left
+_FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
+_APART = -10.0  # log of what two laws have in common, at most, where moments are asked
+_DEAR = 4.0  # the price of a step above which laws that hardly overlap are left at what is sure
+_NOTHING = -750.0  # a log probability that no double holds
+_FLOOR = -690.0  # a log probability below which nothing is refined any further
+
+
+class _Made(NamedTuple):
+    view: Slice | Inverted | None  # none where no series will do
+    cost: int
+    coarse: bool  # as fine as memory and time allow
+
+
+class _Outline(NamedTuple):
+    plan: Plan
+    cut: tuple[float, float]
+    most: float
+    whole: float  # what its bins and its window cost at a spacing of 1
+    finest: float
+
+
+class Order:
+    """One order of a product."""
+
+    def __init__(self, product: Product, flipped: bool, width: float, part: int = 1) -> None:
+        self.product, self.flipped, self.width, self.part = product, flipped, width, part
+        self.missed = False  # whether an answer is wider than asked for
+        self.dear = False  # whether the last one took all that a reading may cost
+        self._series_width = width
+        self._made: dict[tuple[Ask, float, int], _Made | None] = {}  # the last ones
+        self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = {}  # the last ones
+        self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
+        self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
+        self._aims: dict[tuple[Ask, float], Aim] = {}  # the last ones
+        self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
+        self._scattered: dict[tuple[Ask | None, float, float], tuple[Scattered | None, int]] = {}  # the last ones
+        self._rough: Order | None = None
+        self._fine: Order | None = None
+        self._shared: Order | None = None
+
+    def chernoff(self, bound: Callable[[float, float], Array], start: Array) -> Array:
+        """The least of a bound made of λ and K(λ), from above, that is convex in λ: it ends where it no longer falls.
+
+        Fewer λ are tried where a moment takes long.
+        """
+        best, more = start, 1 + self.product.moment_error
+        for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
+            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * more)
+            if not (here < best).any() or best.max() < _NOTHING:
+                break
+            best = np.minimum(best, here)
+        return best
+
+    @cached_property
+    def _surely(self) -> Surely:
+        return Surely(
+            lambda s: self.product.log_moment(1 - s if self.flipped else s), min(self.product.moment_error, 1.0)
+        )
+
+    @cached_property
+    def _largest(self) -> Largest:
+        return Largest(self.product.steps, self.flipped)
+
+    def rough(self) -> Order:
+        """The same order to be read with wide brackets, kept; series are as narrow as ever."""
+        if self._rough is None:
+            self._rough = Order(self.product, self.flipped, ROUGH, 8 * self.part)  # which order is worse costs less
+            self._rough._series_width, self._rough._fine = self.width, self
+            self._rough._made, self._rough._aims = self._made, self._aims
+        return self._rough
+
+    def with_width(self, width: float) -> Order:
+        """The same order, to be read to another width."""
+        return Order(self.product, self.flipped, width, self.part)
+
+    def sharing(self, of: int) -> Order:
+        """The same order where a reading may cost one part of that many, kept: several laws may have it."""
+        if self._shared is None or self._shared.part != of:
+            self._shared = Order(self.product, self.flipped, self.width, of)
+        return self._shared
+
+    # -- making slices ------------------------------------------------------------------------------------------
+
+    def make(self, ask: Ask, width: float, budget: Budget, lattice: bool = False) -> Slice | Inverted | None:
+        """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
+        made = None if lattice else self._summed(ask)
+        if made is not None:
+            budget.spent += made.cost
+        if made is None or made.view is None:
+            made = self._latticed(ask, width, budget.portion)
+            budget.spent += 0 if made is None else made.cost
+        return None if made is None else made.view
+
+    def _summed(self, ask: Ask) -> _Made | None:
+        """By the series, kept for the next time; None where that is not tried."""
+        if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
+            return None
+        return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
+
+    def _latticed(self, ask: Ask, width: float, most: int) -> _Made | None:
+        """On a lattice that costs no more than ``most``, likewise; None where its points would lie too far apart to
+        tell anything.
+        """
+        return self._kept((ask, width, most), lambda: self._by_lattice(ask, width, most))
+
+    def _kept(self, key: tuple[Ask, float, int], make: Callable[[], _Made | None]) -> _Made | None:
+        if key not in self._made:
+            if len(self._made) >= _MOST_SLICES:
+                for old in list(self._made)[: _MOST_SLICES // 2]:
+                    del self._made[old]
+            self._made[key] = make()
+        return self._made[key]
+
+    def _by_series(self, ask: Ask) -> _Made:
+        steps, nodes = self.product.steps, 0
+        # what is too much for narrow brackets may come out narrow all the same
+        for width in (self._series_width, ROUGH):
+            at = self._aim(ask, width)
+            view = invert(steps, self.flipped, at, width)
+            if view is not None:
+                return _Made(view, view.work, True)
+            nodes = max(nodes, at.cumulants.nodes)
+        return _Made(None, _IN_VAIN * nodes, True)
+
+    def _aim(self, ask: Ask, width: float) -> Aim:
+        if (ask, width) not in self._aims:
+            if len(self._aims) >= _MOST_AIMS:
+                del self._aims[next(iter(self._aims))]
+            self._aims[ask, width] = aim(self.product.steps, self.flipped, ask, width)
+        return self._aims[ask, width]
+
+    @cached_property
+    def _other_aim(self) -> Aim:
+        """Of the total variation, with the laws exchanged."""
+        return aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width)
+
+    def surely_below(self, log_delta: float, epsilon: float) -> bool:
+        """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
+        bound = self._aim(Ask("epsilon", log_delta), self._series_width)
+        left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
+        if bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon:
+            return True
+        shape = bound.cumulants.shape(bound.saddle)
+        if shape is None or not shape.variance > 0:
+            return False
+        return log_profile(shape, bound.saddle, epsilon * (1 - _SURE)) + left_out + _ALMOST < log_delta
+
+    def _outline(self, ask: Ask, width: float) -> _Outline:
+        """What a lattice for a question would be, and how fine it can be."""
+        if (ask, width) not in self._outlines:
+            product = self.product
+            aimed = self._aim(ask, width)
+            if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
+                aimed = replace(aimed, saddle=0.0)  # nearly all is found: a tilt would raise what the window leaves out
+            outline = plan(aimed)
+            cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
+            most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
+            bins, window = product.extent(cut, most) * product.price, outline.high - outline.low
+            finest = max(window / MOST_POINTS, bins / _MOST_BINS)
+            whole = bins + _EACH_POINT * window + (product.listed if product.unit(0.0) is None else 0.0)
+            self._outlines = {(ask, width): _Outline(outline, cut, most, whole, finest)}
+        return self._outlines[ask, width]
+
+    def _by_lattice(self, ask: Ask, width: float, worth: int) -> _Made | None:
+        product = self.product
+        outline, cut, most, whole, finest = self._outline(ask, width)
+        if finest > _COARSEST:
+            return None
+        finest = max(finest, min(whole / worth, _COARSEST))
+        dt = self._spacing(outline.dt, finest)
+        cost = 0
+        for _ in range(8):
+            try:
+                lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
+            except TooMany:  # densities that fall far faster than the loss moves
+                return None
+            cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
+            if self.flipped:
+                lattices = [lattice.reverse() for lattice in lattices]
+            if all(lattice.exact for lattice in lattices):
+                break
+            counted = self._counted(lattices)
+            high, low = (log_moment(parts_of(counted, upper), dt, outline.saddle) for upper in (True, False))
+            ratio = (high - low) / min(outline.tolerance, 1.0)
+            finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
+            left = worth - cost if product.count <= _FEW else worth  # few steps have points to fall back on
+            if ratio <= 1.05 or finer >= dt or whole / finer > left:
+                break
+            dt = finer
+        # a tilt that moves all mass to one lattice point serves nobody
+        if abs(outline.tilt) * dt > _STEEPEST:
+            outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
+        view, points = joined(self._counted(lattices), outline, ask)
+        return _Made(view, cost + points, dt < 1.5 * finest)
+
+    def _counted(self, lattices: Sequence[Lattice]) -> list[tuple[Lattice, int]]:
+        return [(lattice, k) for lattice, (_, k) in zip(lattices, self.product.steps, strict=True)]
+
+    def _by_rounding(self, ask: Ask, share: float, worth: int) -> _Made | None:
+        """On a lattice to whose points atoms are moved, which errs by half its spacing a step, in both sides alike.
+
+        Atoms that share no lattice leave a lower side next to nothing: it is made of what two of them have in common.
+        The error may be that ``share`` of what is allowed; None where so fine a lattice would cost too much.
+        """
+        product = self.product
+        outline, cut, most, whole, finest = self._outline(ask, self.width)
+        slope = max(abs(outline.saddle), 1 / self._aim(ask, self.width).spread)
+        slope += 0.0 if ask.kind in ("delta", "epsilon") else 1.0
+        wanted = share * min(outline.tolerance, 1.0) / (product.uneven_atoms * slope)
+        dt = self._spacing(max(wanted, whole / worth), finest)
+        if dt * product.uneven_atoms * slope > 1:
+            return None
+        try:
+            lattices = [product.lattice(i, self.flipped, dt, cut, most, True) for i in range(len(product.steps))]
+        except TooMany:
+            return None
+        cost = math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
+        if self.flipped:
+            lattices = [lattice.reverse() for lattice in lattices]
+        view, points = joined(self._counted(lattices), outline, ask)
+        return _Made(view, cost + points, dt > 1.5 * wanted)
+
+    def _spacing(self, dt: float, finest: float) -> float:
+        """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
+        dt, alone = max(dt, finest), all(step.span is None for step, _ in self.product.steps)
+        unit = self.product.unit(finest / 2 if alone else max(dt / 16, finest / 2))  # of atoms alone it leaves no error
+        if unit is None:
+            return float(2.0 ** (math.floor(8 * math.log2(dt)) / 8))  # few distinct ones, so that lattices are shared
+        if alone:
+            return unit
+        return unit / max(math.ceil(unit / dt), 1)
+
+    # -- asking -------------------------------------------------------------------------------------------------
+
+    def ask(
+        self, kind: str, values: Array, slack: Array | float = 0.0, work: Work | None = None
+    ) -> tuple[Array, Array]:
+        """(low, high) of log δ, ε, log TPR or log α for each value, as tight as asked for where that can be.
+
+        ``slack`` is an absolute error of the probability that the asker does not mind. With ``work``, slices are shared
+        with other questions of the same reading, which says itself whether its own answer is wide.
+        """
+        flat = np.asarray(values, dtype=float).ravel()
+        allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
+        key = (kind, flat.tobytes(), allowed.tobytes())
+        if work is not None:
+            here = (self.flipped, *key)
+            if here not in work.answers:
+                if len(work.answers) > 1:  # one for losses above 0, one for those below
+                    del work.answers[next(iter(work.answers))]
+                work.answers[here] = self._asked(kind, flat, allowed, work)[:2]
+            low, high = work.answers[here]
+        else:
+            fine = self._fine._answers if self._fine is not None else {}
+            if key not in self._answers:
+                if len(self._answers) >= _MOST_ANSWERS:
+                    self._answers.clear()
+                work = Work(Budget.share(self.part))
+                whole = Budget.share(self.part if self._fine is None else self._fine.part).most
+                found = fine.get(key) or (*self._asked(kind, flat, allowed, work), work.budget.spent > whole)
+                self._answers[key] = found
+            low, high, wide, self.dear = self._answers[key]
+            if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
+                fine[key] = low, high, False, self.dear  # the same series would answer it
+            self.missed = self.missed or wide
+        return low.reshape(np.shape(values)), high.reshape(np.shape(values))
+
+    def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
+        low, high = self._read(work.slices, kind, flat)
+        if self.product.count == 1:
+            low, high = self._by_largest(kind, flat, low, high, allowed, work)
+        while work.goes_on:
+            todo = np.flatnonzero(self._wide(kind, low, high, allowed))
+            if work.given_up:
+                todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
+            if not todo.size:
+                if not work.given_up:
+                    return low, high, False
+                break
+            target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
+            a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
+            low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
+        low, high = self._by_largest(kind, flat, low, high, allowed, work)
+        return low, high, bool(self._wide(kind, low, high, allowed).any())
+
+    def _by_largest(
+        self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: Work
+    ) -> tuple[Array, Array]:
+        """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
+        wide = np.flatnonzero(self._wide(kind, low, high, allowed))
+        cost = _DIRECT if kind == "delta" else _ALONE
+        each = 0 if self._largest.listed else math.ceil(cost * self.product.price)
+        if each:
+            wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
+        if wide.size:
+            work.budget.spent += each * wide.size
+            a, b = self._read([self._largest], kind, flat[wide])
+            low, high = low.copy(), high.copy()
+            low[wide], high[wide] = np.maximum(low[wide], a), np.minimum(high[wide], b)
+        return low, high
+
+    def _narrowed(self, kind: str, flat: Array, target: int, allowed: Array, work: Work) -> tuple[Array, Array]:
+        """(low, high) from what is made for one of the values: the series, points, then lattices, finer each time."""
+        low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
+        question = Ask(kind, float(flat[target]))
+
+        def use(view: View | None, cost: int) -> bool:
+            """Read it; whether that is enough."""
+            nonlocal low, high
+            work.budget.spent += cost
+            if view is None:
+                return False
+            work.slices.append(view)
+            a, b = self._read([view], kind, flat)
+            low, high = np.maximum(low, a), np.minimum(high, b)
+            return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
+
+        hopeless = work.in_vain >= _MOST_IN_VAIN and self.product.price > _DEAR
+        made = None if hopeless else self._summed(question)
+        if made is not None:
+            work.in_vain = 0 if made.view is not None else work.in_vain + 1
+            if use(made.view, made.cost):
+                return low, high
+        if self._apart and (use(self._surely, 0) or self.product.price > _DEAR):
+            work.given_up.add((kind, float(flat[target])))
+            return low, high
+        if self._uneven(question):
+            for view, cost in self._by_points(question, flat.size > _MANY, work):
+                if use(view, cost):
+                    return low, high
+                if work.budget.left <= 0:
+                    break
+            gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
+            settled = self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit
+            if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
+                work.given_up.add((kind, float(flat[target])))
+                return low, high
+        for share in _SHARES if self.product.uneven_atoms else ():
+            made = self._kept(
+                (question, -share, work.budget.portion),
+                partial(self._by_rounding, question, share, work.budget.portion),
+            )
+            if made is not None and use(made.view, made.cost):
+                return low, high
+            if made is None or made.coarse or work.budget.left <= 0:
+                break
+        width, last = self.width, math.inf
+        for again in range(_TRIES - 1):
+            if again and work.budget.left <= 0:
+                break
+            made = self._latticed(question, width, work.budget.portion)
+            if made is None:
+                work.budget.spent += _UNMADE
+                break
+            if use(made.view, made.cost):
+                return low, high
+            gap, wanted = float(high[target] - low[target]), self.width
+            if kind == "epsilon":
+                gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
+            if gap > 0.95 * last or made.coarse or (again and math.isinf(gap)):  # finer does not help, or cannot be
+                break
+            # the width falls with the square of the spacing, and so with what is asked of it
+            ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
+            width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
+        work.given_up.add((kind, float(flat[target])))
+        return low, high
+
+    def _coarser(self, ask: Ask, gap: float) -> bool:
+        """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
+        made = self._outline(ask, self.width)
+        return self.width * (made.finest / made.plan.dt) ** 2 > _SURELY_WIDER * gap
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether the two laws have next to nothing in common."""
+        return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _APART
+
+    def _uneven(self, ask: Ask) -> bool:
+        """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
+        if all(step.span is None for step, _ in self.product.steps):
+            return False
+        if self.product.count <= _FEW:
+            return True
+        ways = (self._aim(ask, self._series_width), self._other_aim)
+        return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
+
+    def _by_points(self, ask: Ask, many: bool, work: Work) -> Iterator[tuple[Scattered, int]]:
+        """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
+        most = math.log(max(self.product.most, 1e-290))
+        known = ask.value
+        if ask.kind == "delta":
+            known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_GUESS)
+        first, last, seen = None, 0, 0
+        for ratio in _RATIOS:
+            if many and 4 * last > work.budget.left:  # twice as many points are four times as many pairs
+                break
+            # what lies below this is left out: little beside the answer, and beside what can be told apart at all
+            least = math.log(1e-3 * self.width) + min(known, most)
+            # what serves one of many questions shall serve the others: of bounded losses how far it goes costs little
+            bounded = math.isfinite(self.product.ends[0]) and math.isfinite(self.product.ends[1])
+            least = _FLOOR if many and bounded else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
+            half = work.budget.left < work.budget.most // 2  # of what there was is spent: no more than is left
+            left = max(work.budget.portion, min(_FEWEST, work.budget.most))
+            pairs = min(_PAIRS * left, MOST_PAIRS) if half else MOST_PAIRS
+            if 4 * seen > pairs:
+                break
+            key = (None if first is None else ask, ratio, least)
+            made, tried = self._scattered.get(key, (None, 0))
+            if made is None and pairs > tried:
+                while len(self._scattered) >= _MOST_SLICES:
+                    del self._scattered[next(iter(self._scattered))]
+                made = scattered(self.product.steps, self.flipped, ratio, ask, self.width, least, first, pairs)
+                self._scattered[key] = made, pairs
+            if made is None or made.work > pairs:
+                break
+            last, seen = made.work // _PAIRS + made.upper.loss.size, made.work
+            if not any(made is view for view in work.slices):  # otherwise it has been read
+                yield made, last
+            if ask.kind == "delta":
+                known = max(known, float(made.delta(np.asarray([ask.value]))[0][0]))
+            first = None if many else made
+
+    def _read(self, slices: Sequence[View], kind: str, flat: Array) -> tuple[Array, Array]:
+        low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
+        for one in slices:
+            read = {"delta": one.delta, "epsilon": one.epsilon, "roc": one.roc, "recall": one.inverse_roc}[kind]
+            a, b = read(flat)
+            low, high = np.maximum(low, a), np.minimum(high, b)
+        return low, high
+
+    def _wide(self, kind: str, low: Array, high: Array, slack: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            if kind == "epsilon":
+                top = np.maximum(high, 0.0)
+                return np.asarray(np.isinf(high) | ~(top - np.maximum(low, 0.0) <= self.width * top))
+            apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
+            return np.asarray(~(high - low <= self.width) & ~(high < _FLOOR) & (apart > slack))
+
+    def test(self, loss: float) -> tuple[float, float]:
+        """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
+        work = Work()
+        self.missed = self._asked("delta", np.asarray([loss]), np.zeros(1), work)[2] or self.missed
+        known = [one.test(loss) for one in (*work.slices, self._largest)]
+        alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
+        return float(alpha), float(recall)

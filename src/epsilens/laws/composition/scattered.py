@@ -1,0 +1,225 @@
+"""Readings of a product that lies on points (:mod:`.points`), and the grids that a question asks for.
+
+h is linear in t between two points, so that δ, ε, the ROC curve and its inverse are a search each, as on a lattice
+(:mod:`.slice`). Sums run from the top and have positive terms alone: δ(0) = E₁(1 − e^{−L})₊ of losses of 1e-12 has as
+many digits as any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ...checks import Array
+from .plan import Ask
+from .points import Points, grid, product
+from .step import Counted
+
+_U = 2.0**-53
+_NOTHING = 1e-300  # what doubles may have lost
+_EVEN = 8.0  # up to which loss neighbours lie no further apart than that ratio's share of 1
+_MOST_NEAR = 100  # points below an answer; twice as many above
+_MOST_BETWEEN = 1200  # points between 0 and an answer
+
+
+class _Side:
+    """One side of h: at growing losses l, the masses p of H1, h, P(L ≥ l), and B = Σ p·e^{l−L} over L ≥ l."""
+
+    def __init__(self, points: Points, rho: float, upper: bool) -> None:
+        more = 1 + rho if upper else 1 - rho
+        self.loss, self.mass = points.loss, points.mass * more
+        self.top = points.top * more + (_NOTHING if upper else 0.0)
+        fall = np.exp(-np.diff(self.loss))
+        tail = np.empty(self.loss.size)
+        value = 0.0
+        for i in range(self.loss.size - 1, -1, -1):
+            value = float(self.mass[i]) + (value * float(fall[i]) if i < fall.size else 0.0)
+            tail[i] = value
+        self.tail = tail
+        steps = np.append(-np.expm1(-np.diff(self.loss)) * tail[1:], 0.0)
+        self.h = np.cumsum(steps[::-1])[::-1] + self.top
+        self.above = np.cumsum(self.mass[::-1])[::-1] + self.top
+        with np.errstate(divide="ignore"):
+            self.log_alpha = np.log(tail) - self.loss  # of rejecting at and above each point
+
+    def delta(self, u: Array) -> Array:
+        """h(e^u)."""
+        i = np.searchsorted(self.loss, u, side="right")
+        j = np.minimum(i, self.loss.size - 1)
+        value = self.h[j] + self.tail[j] * -np.expm1(np.minimum(u - self.loss[j], 0.0))
+        return np.asarray(np.where(i < self.loss.size, value, self.top))
+
+    def epsilon(self, delta: Array) -> Array:
+        """The u with h(e^u) = δ; −∞ where h stays below, +∞ where it stays above."""
+        i = np.searchsorted(-self.h, -delta, side="left")  # the first point with h ≤ δ
+        j = np.minimum(i, self.loss.size - 1)
+        share = np.minimum((delta - self.h[j]) / self.tail[j], 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self.loss[j] + np.log1p(-share)
+        return np.asarray(np.where(delta < self.top, np.inf, value))
+
+
+class Scattered:
+    """Both sides of h; all answers are (low, high), probabilities as logarithms."""
+
+    def __init__(self, upper: Points, lower: Points, rho: float, work: int) -> None:
+        self._points, self._rho, self.work = (upper, lower), rho, work
+
+    @cached_property
+    def upper(self) -> _Side:
+        """From above."""
+        return _Side(self._points[0], self._rho, True)
+
+    @cached_property
+    def lower(self) -> _Side:
+        """From below."""
+        return _Side(self._points[1], self._rho, False)
+
+    def delta(self, epsilon: Array) -> tuple[Array, Array]:
+        """log h(e^ε)."""
+        u = np.asarray(epsilon, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.log(self.lower.delta(u)), np.minimum(np.log(self.upper.delta(u)), 0.0)
+
+    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
+        """The ε (of any sign) with h(e^ε) = δ."""
+        delta = np.exp(np.asarray(log_delta, dtype=float))
+        low, high = self.lower.epsilon(delta), self.upper.epsilon(delta)
+        return low - 1e-14 * np.abs(low), high + 1e-14 * np.abs(high)
+
+    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
+        """log of the true-positive rate at a false-positive rate."""
+        la = np.asarray(log_alpha, dtype=float)
+        side = self.upper
+        i = np.searchsorted(-side.log_alpha, -la, side="left")
+        high = np.zeros(la.shape)
+        with np.errstate(divide="ignore"):
+            for shift in (-1, 0, 1):
+                j = np.clip(i + shift, 0, side.loss.size - 1)
+                line = np.logaddexp(np.log(side.h[j]), side.loss[j] + la)
+                high = np.minimum(high, line + 8 * _U * (np.abs(line) + np.abs(la) + np.abs(side.loss[j])))
+        side = self.lower
+        i = np.searchsorted(-side.log_alpha, -la, side="left")  # the first test that keeps to α
+        j = np.maximum(i - 1, 0)
+        after = np.append(side.log_alpha, -np.inf)[j + 1]
+        recall = np.append(side.above, side.top)[j + 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            last = np.exp(after - side.log_alpha[j])
+            share = np.clip((np.exp(np.minimum(la - side.log_alpha[j], 0.0)) - last) / (1 - last), 0.0, 1.0)
+            share = np.where(np.isnan(share), 0.0, share) * (1 - 1e-12)
+            low = np.log((recall + share * side.mass[j]) * (1 - 1e-12))
+        return np.maximum(low, la), high
+
+    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
+        """log of the least false-positive rate at which a recall is reached."""
+        lr = np.asarray(log_recall, dtype=float)
+        wanted = np.exp(lr)
+        side = self.upper
+        i = np.searchsorted(-side.above, -wanted, side="left")
+        low = np.full(lr.shape, -np.inf)
+        with np.errstate(divide="ignore"):
+            for shift in (-1, 0, 1):
+                j = np.clip(i + shift, 0, side.loss.size - 1)
+                low = np.maximum(low, np.log(np.maximum(wanted * (1 - 1e-13) - side.h[j], 0.0)) - side.loss[j])
+        low -= 8 * _U * np.abs(low)
+        side = self.lower
+        i = np.searchsorted(-side.above, -wanted, side="left")
+        j = np.maximum(i - 1, 0)
+        recall, alpha = np.append(side.above, side.top)[j + 1], np.append(side.log_alpha, -np.inf)[j + 1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.clip((wanted * (1 + 1e-13) - recall) / side.mass[j], 0.0, 1.0)
+            high = np.logaddexp(alpha, np.log(share * side.mass[j]) - side.loss[j])
+        high = np.where(wanted > side.above[0], lr, np.minimum(high + 1e-12, lr))
+        return low, np.asarray(high)
+
+    def test(self, loss: float) -> tuple[float, float, float]:
+        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
+        side = self.lower
+        low, high = (float(v) for v in self.delta(np.asarray(loss)))
+        i = int(np.searchsorted(side.loss, loss, side="right"))
+        if i >= side.loss.size:
+            return 0.0, side.top, high - low
+        return min(math.exp(float(side.log_alpha[i])), 1.0), float(side.above[i]), high - low
+
+    def threshold(self, ask: Ask) -> tuple[float, float]:
+        """About where the loss decides a question, and how fast h falls there, −d log h/du."""
+        side, value = self.upper, np.asarray(ask.value)
+        if ask.kind == "delta":
+            u = ask.value
+        elif ask.kind == "epsilon":
+            low, high = (float(v) for v in self.epsilon(value))
+            u = 0.5 * (low + high) if math.isfinite(low) and math.isfinite(high) else high
+        else:
+            known, wanted = (-side.log_alpha, -value) if ask.kind == "roc" else (-side.above, -np.exp(value))
+            u = float(side.loss[min(int(np.searchsorted(known, wanted)), side.loss.size - 1)])
+        if not math.isfinite(u):
+            u = float(side.loss[-1])
+        steepest = 1e-6
+        for apart in (0.02 * abs(u) + 1e-300, 0.1 * abs(u) + 1e-300):
+            before, after = (float(v) for v in np.log(side.delta(np.asarray([u - apart, u + apart]))))
+            steepest = max(steepest, (before - after) / (2 * apart))
+        return u, steepest
+
+
+def scattered(
+    steps: Sequence[Counted],
+    flipped: bool,
+    ratio: float,
+    ask: Ask,
+    width: float,
+    log_least: float,
+    first: Scattered | None,
+    most: int,
+) -> Scattered | None:
+    """The product on a grid with points a factor 1 + ``ratio`` apart; with a ``first`` one, close together where that
+    says the question is decided. None where it would take too many pairs."""
+    count = sum(k for _, k in steps)
+    ends, typical = _extent(steps, flipped, log_least)
+    even = 0.4 * ratio * np.arange(1, math.ceil(_EVEN / (0.4 * ratio)))
+    near: Array = np.concatenate((-even[::-1], even))
+    least = 1e-5 * typical
+    if first is not None:
+        u, fall = first.threshold(ask)
+        scale, near = min(abs(u), 1.0), near[:0]
+        if scale > 0:
+            least = max(least, min(1e-2 * width * scale * scale / (count * typical), 1e-3 * scale))
+            # the kink of (1 − t·e^{−L})₊ at the threshold, and how steeply masses fall elsewhere
+            kink, slope = 0.5 * ratio / math.sqrt(fall * (fall + 1)), ratio / fall
+            kink = max(min(kink, ratio * abs(u)), 1e-300)
+            reach = min(4 / (fall + 1) / kink, _MOST_NEAR)
+            close = u + kink * np.arange(-math.ceil(reach), math.ceil(2 * reach))
+            last = abs(u) + 8 / (fall + 1)
+            between = np.arange(slope, last, max(slope, last / _MOST_BETWEEN)) * math.copysign(1.0, u)
+            near = np.concatenate((close, between))
+            near = near[np.abs(near) > least]
+    # each time masses are spread they move to the next point, and a bounded loss has much at its end
+    often = (1 + ratio) ** (math.log2(count) + 2)
+    bounds = [end for step, _ in steps for end in step.ends if math.isfinite(end) and abs(end) > least]
+    twice = np.multiply.outer(np.asarray(bounds), 2.0 ** np.arange(math.floor(math.log2(count)) + 1)).ravel()
+    near = np.concatenate((near, -twice if flipped else twice))
+    edges = grid(least, ratio, (ends[0] * often, ends[1] * often), near)
+    made = product(steps, flipped, edges, log_least, most)
+    return None if made is None else Scattered(*made)
+
+
+def _extent(steps: Sequence[Counted], flipped: bool, log_least: float) -> tuple[tuple[float, float], float]:
+    """The least and the largest loss that matter, and the mean size of one step's loss under H1."""
+    low = high = typical = 0.0
+    for step, k in [(one, k) for whole, k in steps for one, _ in whole.branches or ((whole, 1.0),)]:
+        losses, masses = [step.atoms.loss], [np.exp(step.atoms.log_p)]
+        if step.span is not None:
+            cut = log_least - math.log(16.0 * k)
+            x = np.linspace(*step.reach(cut, cut), 400)
+            here = step.loss(x)
+            losses.append(here)
+            masses.append(np.exp(step.log_p0(x) + (0.0 if flipped else here)) * (x[1] - x[0]))
+        loss, mass = np.concatenate(losses), np.concatenate(masses)
+        a, b = float(loss.min()), float(loss.max())
+        a, b = (-b, -a) if flipped else (a, b)
+        low, high = low + k * min(a, 0.0), high + k * max(b, 0.0)
+        typical = max(typical, float(mass @ np.abs(loss)))
+    # the last point lies beyond all that matters
+    return (low * 1.01 - 1e-300, high * 1.01 + 1e-300), max(typical, 1e-290)

@@ -1,0 +1,410 @@
+"""The profile of a product straight from its characteristic function: one sum of a few dozen terms, with a bracket.
+
+For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
+rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
+bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
+left are the frequencies left out (:mod:`.transform`), quadrature, rounding, and the mass cut off far out.
+
+What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
+some loss, and above b. With F the outcomes in which some step lies above and none below,
+P(F) − t·Q(F) ≤ ∫_F(dP − t·dQ)₊ ≤ P(F) − t·Q(F) + t·Q(F, S < log t). For S to stay below log t in spite of a loss above
+b, the other steps must make up for it, which Chernoff's bound makes unlikely once b exceeds log t by some standard
+deviations. So a step with rare large losses may be cut off where they are still likely.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.fft import irfft
+
+from ...checks import Array
+from .plan import Aim
+from .step import Counted, Tilting
+from .transform import frequency, tilted
+
+_U = 2.0**-53
+_CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
+_MOST_TERMS, _FEW_TERMS = 2**15, 1000
+_MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
+_MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
+_FOR_SLOPES = 3.0
+_UP, _DOWN = np.geomspace(0.25, 20.0, 9), np.append(np.geomspace(0.03, 0.8, 7), 1.0)  # for Chernoff's bounds
+_LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
+_FEW, _TOGETHER = 64, 16  # of a long table
+_SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
+_AWAY = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
+_SLACK = 1e-9
+_LONG = 2048  # terms
+_HELD = 1e-290  # less mass may have been rounded up to a double
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """e^{λl−K}·δ(l) = Re Σ a_n·e^{−inh(l−c)} ± error, less what the other periods add."""
+
+    tilt: float
+    h: float
+    centre: float
+    log_scale: float
+    terms: Any
+    error: float
+    relative: float
+    aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
+    rest: Rest
+    work: int  # frequencies times nodes
+
+    @property
+    def period(self) -> float:
+        """W."""
+        return 2 * math.pi / self.h
+
+    @cached_property
+    def _turning(self) -> tuple[Any, Any]:
+        """−iy of each term, and the terms of the sum and of its derivative."""
+        turn = -1j * self.h * np.arange(self.terms.size)
+        return turn, np.stack((self.terms, turn * self.terms), axis=1)
+
+    def at(self, loss: Array) -> tuple[Array, Array]:
+        """The sum at some losses, and its derivative."""
+        if self.terms.size > _LONG:
+            return self._folded(loss)
+        turn, both = self._turning
+        found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
+        return found[..., 0], found[..., 1]
+
+    @cached_property
+    def _table(self) -> tuple[Any, Any, Any]:
+        """−iy of the first terms and of every so many-th, and the terms and those of the derivative between."""
+        wide = math.isqrt(self.terms.size) + 1
+        rows = -(-self.terms.size // wide)
+        both = np.zeros((2, rows * wide), dtype=complex)
+        both[:, : self.terms.size] = self.terms, -1j * self.h * np.arange(self.terms.size) * self.terms
+        near, far = -1j * self.h * np.arange(wide), -1j * self.h * (wide * np.arange(rows))
+        return near, far, both.reshape(2, rows, wide)
+
+    def _folded(self, loss: Array) -> tuple[Array, Array]:
+        """The same of many terms: e^{−i(n+m)hl} is a product, so that few exponentials are taken."""
+        near, far, both = self._table
+        x = np.ravel(loss - self.centre)
+        inner, outer = (np.exp(np.multiply.outer(x, turn)) for turn in (near, far))
+        value, rise = (((inner @ one.T) * outer).sum(axis=1).real.reshape(np.shape(loss)) for one in both)
+        return value, rise
+
+    def logs(self, loss: Array) -> tuple[Array, Array]:
+        """(low, high) of log δ."""
+        low, high = self.bounds(loss, self.at(loss)[0])
+        base = self.log_scale - self.tilt * loss
+        slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        less, more = self.rest.bounds(loss)
+        with np.errstate(divide="ignore"):
+            a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
+        return a - slack, np.minimum(b + slack, 0.0)
+
+    def table(self, first: float, size: int) -> Array:
+        """The sum at first + jW/size, by one transform."""
+        n = np.arange(self.terms.size)
+        turned = np.conj(self.terms * np.exp(-1j * self.h * (first - self.centre) * n))
+        turned[1:] *= 0.5
+        return np.asarray(irfft(turned, size) * size)
+
+    def spill(self, loss: Array, grows: bool = False) -> Array:
+        """A bound on what the other periods add to the sum; ``grows`` says that the losses do."""
+        (up, above), (down, below) = self.aliases
+        falls = _away(above, up, loss, grows)
+        return falls + (_away(below, down, -loss[::-1], True)[::-1] if grows else _away(below, down, -loss))
+
+    def bounds(self, loss: Array, value: Array, grows: bool = False) -> tuple[Array, Array]:
+        """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
+        return np.maximum(value - self.error - self.spill(loss, grows), 0.0), np.maximum(value, 0.0) + self.error
+
+
+def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
+    """min e^{a − sx}, which falls with x; of growing x, one bound serves the few that follow."""
+    if grows and x.size > _FEW * _TOGETHER:
+        return np.repeat(_away(log_a, s, x[::_TOGETHER]), _TOGETHER)[: x.size]
+    return np.asarray(np.exp(np.minimum((log_a - np.multiply.outer(x, s)).min(axis=-1), 700.0)))
+
+
+def series(
+    steps: Sequence[Counted], flipped: bool, aim: Aim, reaches: Sequence[tuple[float, float]], tolerance: float
+) -> Series | None:
+    """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
+
+    ``tolerance`` is the relative error wanted at the aim's loss.
+    """
+    best: _Frame | None = None
+    for tilt, spread in _tilts(aim):
+        frame = _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
+        if frame is not None and (best is None or frame.work < 0.5 * best.work):
+            best = frame
+        if best is not None and best.work <= _CHEAP:
+            break
+        if not aim.heavy and (best is None or best.count <= _FEW_TERMS):
+            break
+    if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
+        return None
+    centre = math.fsum(k * law.mean for law, k in best.laws)
+    rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
+    beside = math.fsum(k * law.rho_beside for law, k in best.laws) + 1e-14
+    h = 2 * math.pi / best.period
+    y = np.asarray(h * np.arange(best.count))
+    terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
+    return Series(
+        best.tilt,
+        h,
+        centre,
+        math.fsum(k * law.log_scale for law, k in best.laws),
+        terms,
+        error + best.tail + 200 * _U * float(np.abs(terms).sum()),
+        math.expm1(rho),
+        (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
+        rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
+        best.work,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What a series at one tilt takes: its laws, its period, its frequencies, and the bounds on what they leave out."""
+
+    tilt: float
+    spread: float
+    laws: list[tuple[Tilting, int]]
+    tail: float
+    period: float
+    count: int
+    above: tuple[Array, Array]
+    below: tuple[Array, Array]
+
+    @property
+    def work(self) -> int:
+        """Frequencies times nodes."""
+        return self.count * sum(law.nodes for law, _ in self.laws)
+
+
+def _frame(
+    steps: Sequence[Counted],
+    flipped: bool,
+    aim: Aim,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
+    tilt: float,
+    spread: float,
+) -> _Frame | None:
+    """What a series at one tilt takes; None if its frequencies do not end."""
+    laws = _laws(steps, flipped, tilt, reaches, _MOST_LIKELY / spread)
+    if laws is None:
+        return None
+    spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
+    if not spread > 0:
+        return None
+    # at the saddle the sum is about 1/(λ(λ+1)·√2π·sd); an answer elsewhere lies below what the tilt resolves
+    log_scale = math.fsum(k * law.log_scale for law, k in laws)
+    log_answer = min(aim.log_value - (log_scale - tilt * aim.loss), float(_log_peak(np.asarray(tilt))))
+    log_wanted = math.log(0.02 * tolerance) + log_answer - math.log1p(tilt * spread)
+    most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
+    if not math.isfinite(most_y):
+        return None
+    if most_y > _MOST_LIKELY / spread:
+        laws = _laws(steps, flipped, tilt, reaches, most_y)
+        if laws is None:
+            return None
+    up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
+    s = np.concatenate((up, -down))
+    moments = sum(k * law.log_moment(s) for law, k in laws) + _log_peak(tilt + s)
+    k_up, k_down = moments[: up.size], moments[up.size :]
+    nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
+    period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
+    count = math.ceil(most_y * period / (2 * math.pi)) + 1
+    return _Frame(tilt, spread, laws, tail, period, count, (up, k_up), (down, k_down))
+
+
+def _tilts(aim: Aim) -> Iterator[tuple[float, float]]:
+    """(λ, standard deviation), best first: the saddle, and less where rare large losses take over the tilted law.
+
+    There the other periods would have to stay far away; a smaller tilt resolves the answer less well, but may do.
+    About the middle a tilt of 0 would do for the answer, but not for the other periods.
+    """
+    k_of = aim.cumulants
+    tilt = max(aim.saddle, 1 / aim.spread)
+    if not aim.heavy:
+        yield tilt, aim.spread
+    tolerance = min(aim.tolerance, 1.0)
+    if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
+        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _MOST_LOST - _FOR_SLOPES)
+    else:
+        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _MOST_LOST)
+    found: list[tuple[float, float, float]] = []
+    tilts = tilt * _LESS
+    spreads = k_of.spreads(tilts)[1]
+    s = np.multiply.outer(1 / spreads, _UP)
+    here, k = k_of(tilts), k_of((tilts[:, None] + s).ravel()).reshape(s.shape)
+    losts = here - tilts * aim.loss - aim.log_value
+    periods = ((k + (20 + np.maximum(losts, 0.0) - here)[:, None]) / s).min(axis=1) - aim.loss
+    for one, spread, lost, period in zip(
+        tilts.tolist(), spreads.tolist(), losts.tolist(), periods.tolist(), strict=True
+    ):
+        if found and (lost > most_lost or one * spread < 0.5):
+            break
+        found.append((max(period, spread), one, spread))
+    shortest = min(period for period, _, _ in found)
+    first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
+    for _, one, spread in found[first:]:
+        yield one, spread
+
+
+def _laws(
+    steps: Sequence[Counted], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
+) -> list[tuple[Tilting, int]] | None:
+    laws = []
+    for (step, k), reach in zip(steps, reaches, strict=True):
+        law = tilted(step, flipped, tilt, reach, steepness)
+        if law is None:
+            return None
+        laws.append((law, k))
+    return laws
+
+
+def _log_peak(s: Array) -> Array:
+    """log max_u (1 − e^{−u})·e^{−su} = s·log s − (s+1)·log(s+1)."""
+    s = np.maximum(s, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(s > 0, s * np.log(s / (s + 1)) - np.log1p(s), 0.0))
+
+
+def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Array]:
+    """Σ_{m≥1} e^{k − s(l + mW)} as e^{a − sl}, where the masses in k are good to ρ."""
+    return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
+
+
+def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+    """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
+    log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
+    for law, k in live:
+        phi = law.transform(float(y[1]), y.size)
+        re, im = phi.real, phi.imag
+        near = (re - 1) * (re + 1) + im * im
+        with np.errstate(divide="ignore"):
+            here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
+            log_size += k * here
+            wrong = law.rho + law.kappa * y + 96 * _U
+            excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
+        theta = np.arctan2(im, re)
+        angle += k * theta
+        turns += k * np.abs(theta)
+    size = np.exp(log_size)
+    size[0] = 1.0
+    scale = np.where(np.arange(y.size) == 0, 1.0, 2.0) * float(y[1]) / (2 * math.pi)
+    z = tilt + 1j * y
+    bottom = z * (z + 1)
+    terms = scale * size * np.exp(1j * angle) / bottom
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
+        grown = np.where(np.isfinite(grown), grown, 2.0)
+    seen = np.isfinite(log_size)
+    turned = size * _U * (4 * turns + 4 * np.abs(np.where(seen, log_size, 0.0)) + 8 * y * far + 16)
+    # two sizes are never further apart than their sum
+    lost = np.where(seen, np.minimum(grown, 1 + size) + turned, 1.0)
+    return terms, float((scale * lost / np.abs(bottom)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """P at +∞, and beside it P below the cuts and P, Q above them; ``s``, ``k``: S < log t has Q-mass e^{k−s(b−log t)}.
+
+    With ``flipped`` laws what lies above the cuts has large negative losses and counts for next to nothing.
+    """
+
+    top: float
+    below: float
+    p: float
+    q: float
+    b: float
+    s: Array
+    k: Array
+    flipped: bool
+
+    def bounds(self, loss: Array, grows: bool = False) -> tuple[Array, Array]:
+        """(low, high) of the part of h(e^l) in these outcomes; ``grows`` says that the losses do."""
+        if self.p == 0 and self.q == 0:
+            return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
+        apart = self.b + loss if self.flipped else self.b - loss
+        if grows and not self.flipped:
+            unlikely = _away(self.k, self.s, apart[::-1], True)[::-1]
+        else:
+            unlikely = _away(self.k, self.s, apart, grows)
+        unlikely = np.minimum(unlikely, 1.0)
+        if self.flipped:
+            return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
+        against = self._against(loss)
+        low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
+        surely = against if self.q > _HELD else 0.0
+        high = np.maximum(self.p * (1 + _SLACK) - surely * (1 - _SLACK) * (1 - unlikely), 0.0)
+        return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
+
+    def about(self, loss: Array) -> tuple[Array | float, Array | float]:
+        """About the part of h(e^l) in these outcomes, and −dh/dl of it."""
+        if self.flipped or self.q == 0:
+            return self.top, 0.0
+        against = self._against(loss)
+        return self.top + np.maximum(self.p - against, 0.0), against
+
+    def _against(self, loss: Array) -> Array:
+        """t·Q above the cuts."""
+        return np.asarray(np.exp(np.minimum(loss + math.log(self.q), 700.0)) if self.q > 0 else np.zeros(loss.shape))
+
+
+def rest_of(
+    steps: Sequence[Counted],
+    flipped: bool,
+    reaches: Sequence[tuple[float, float]],
+    laws: Sequence[tuple[Tilting, int]],
+    tilt: float,
+    spread: float,
+) -> Rest:
+    """The rest of a product cut off at ``reaches``, whose kept parts, tilted, are ``laws``."""
+    s = _AWAY / spread
+    # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
+    shift, k_of = s - tilt if flipped else -1 - s - tilt, np.zeros(s.size)
+    # logarithms: no step shows a loss at infinity; then none below its cut; then none above it
+    p_sure = p_under_none = p_over_none = q_cut = q_over_none = 0.0
+    b = math.inf
+    for (step, k), (low, high), (law, _) in zip(steps, reaches, laws, strict=True):
+        atoms = step.atoms
+        over, under = (-math.inf, -math.inf), (-math.inf, -math.inf)
+        if step.span is not None and not law.uncut:
+            over, under = step.above(high), step.below(low)
+            if math.isfinite(over[0]):
+                b = min(b, float(step.loss(np.asarray(high))))
+        sides = [(atoms.only1, _mass(over[0]), _mass(under[0])), (atoms.only0, _mass(over[1]), _mass(under[1]))]
+        (p_top, p_over, p_under), (q_top, q_over, q_under) = reversed(sides) if flipped else sides
+        p_sure += _none(k, p_top)
+        p_under_none += _none(k, p_under, 1 - p_top)
+        p_over_none += _none(k, p_over, 1 - p_top - p_under)
+        q_cut += _none(k, q_top + q_under)
+        q_over_none += _none(k, q_over, 1 - q_top - q_under)
+        kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho_beside, 0.0)
+    # each its own sum: what lies above a cut may be e^{−b} of what lies below another, and would be lost beside it
+    above = math.exp(p_sure + p_under_none) * -math.expm1(p_over_none)
+    above_q = math.exp(q_cut) * -math.expm1(q_over_none)
+    below = math.exp(p_sure) * -math.expm1(p_under_none) * (1 + _SLACK)
+    if not 0 < b < math.inf:
+        s, k_of = np.zeros(1), np.zeros(1)
+    return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
+
+
+def _mass(log_mass: float) -> float:
+    """Not 0 where there is any."""
+    return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
+
+
+def _none(k: int, mass: float, of: float = 1.0) -> float:
+    """log (1 − m)^k, the mass being a part ``of`` what is left."""
+    return k * math.log1p(-mass / of) if mass < of else -math.inf

@@ -1,0 +1,362 @@
+"""The profile h(t) = ∫(dH1 − t·dH0)₊ of a product about one tilt, from both sides, and its readings (sheet, §5).
+
+h is known at the lattice points t_i = e^{l_i} and linear in t between them, so that δ, ε, the ROC curve and its inverse
+are a search each. Everything is summed from the top, where the masses are small, and kept as numbers times e^base.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ...checks import Array
+from .transform import Power
+
+_U = 2.0**-53
+_TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
+_HELD = 500.0  # how far from one loss masses are held, as logarithms
+_BLOCK = 64
+
+
+class About(NamedTuple):
+    """What is asked for, as a logarithm where it is a probability, and the loss at which it is expected."""
+
+    kind: str
+    log_value: float
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """One side of h, as h·e^base, at the losses first + i·dt; it falls."""
+
+    first: float
+    dt: float
+    base: float
+    h: Array
+
+    @property
+    def last(self) -> float:
+        """The last loss."""
+        return self.first + (self.h.size - 1) * self.dt
+
+    def log_h(self, i: int) -> float:
+        """log h at a point."""
+        return self.base + math.log(self.h[i]) if self.h[i] > 0 else -math.inf
+
+    def at(self, epsilon: Array) -> Array:
+        """log h(e^ε), linear in e^ε between lattice points; NaN outside."""
+        where = (epsilon - self.first) / self.dt
+        i = np.clip(np.floor(where), 0, self.h.size - 2).astype(int)
+        part = np.clip(epsilon - (self.first + i * self.dt), 0.0, self.dt)
+        share = np.expm1(part) / math.expm1(self.dt)  # of the upper end
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self.base + np.log(self.h[i] * (1 - share) + self.h[i + 1] * share)  # NaN: unknown
+        return np.asarray(np.where((epsilon < self.first) | (epsilon > self.last), np.nan, value))
+
+    def epsilon(self, log_delta: Array) -> Array:
+        """The ε with h(e^ε) = δ; NaN where the window does not hold it."""
+        delta = np.exp(np.minimum(log_delta - self.base, 700.0))
+        i = np.searchsorted(-self.h, -delta, side="left")  # the first point with h ≤ δ
+        j = np.clip(i, 1, self.h.size - 1)
+        high, low = self.h[j - 1], self.h[j]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = (high - delta) / (high - low)
+        share = np.clip(np.where(np.isnan(share), 1.0, share), 0.0, 1.0)
+        value = self.first + (j - 1) * self.dt + np.log1p(share * math.expm1(self.dt))
+        return np.asarray(np.where((i > 0) & (i < self.h.size), value, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class Upper(_Profile):
+    """h from above. ``slope`` is the mass of H0 at and above each point, −dh/dt below it, times e^{slope_base}."""
+
+    slope: Array
+    slope_base: float
+
+    @cached_property
+    def lines(self) -> tuple[Array, Array, Array]:
+        """t_i in units of e^{base − slope_base}, and the α and the recall at which each line crosses the next."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # h may be infinite: unknown
+            t = np.exp(self.first + np.arange(self.h.size) * self.dt + (self.slope_base - self.base))
+            alpha = (self.h[:-1] - self.h[1:]) / (t[:-1] * math.expm1(self.dt))
+            alpha = falling(np.where(np.isnan(alpha), np.inf, alpha))
+            recall = self.h[:-1] + t[:-1] * alpha
+        return t, alpha, falling(np.where(np.isnan(recall), np.inf, recall))
+
+    def roc(self, log_alpha: Array) -> Array:
+        """log min_i h_i + t_i·α, found by where the lines cross; any i gives a valid upper bound on the ROC curve."""
+        t, crossing, _ = self.lines
+        shifted = log_alpha - self.slope_base
+        alpha = np.exp(np.minimum(shifted, 700.0))
+        i = np.searchsorted(-crossing, -alpha, side="left")
+        with np.errstate(divide="ignore", over="ignore"):
+            if shifted.size and shifted.max() < 700:
+                best = self.base + np.log(self.h[i] + t[i] * alpha)
+            else:
+                best = np.logaddexp(self.base + np.log(self.h[i]), self.first + i * self.dt + log_alpha)
+        return np.asarray(best + 8 * _U * (np.abs(best) + np.abs(log_alpha)))
+
+    def inverse_roc(self, log_recall: Array) -> Array:
+        """log max_i (R − h_i)/t_i, found by where the lines cross; any i gives a valid lower bound on α."""
+        wanted = np.exp(np.minimum(log_recall - self.base, 700.0))
+        i = np.searchsorted(-self.lines[2], -wanted, side="left")
+        with np.errstate(divide="ignore"):
+            left = self.base + np.log(np.maximum(wanted * (1 - 1e-13) - self.h[i], 0.0))
+        return np.asarray(left - (self.first + i * self.dt))
+
+
+@dataclass(frozen=True, eq=False)
+class Lower(_Profile):
+    """h from below, and tests that surely exist.
+
+    Rejecting at and above each point has a false-positive rate of at most ``alpha``·e^{alpha_base} and a true-positive
+    rate of at least ``recall``·e^base; ``top`` is the mass H1 has at +∞, reached without any false positive. Where the
+    mass counted as +∞ was only cut off, ``top`` is 0 and that mass is the last test, at the false positives it costs.
+    """
+
+    alpha: Array
+    alpha_base: float
+    recall: Array
+    top: float
+
+    def roc(self, log_alpha: Array) -> Array:
+        """log of the chord between the tests on either side."""
+        x = np.exp(np.minimum(log_alpha - self.alpha_base, 700.0))
+        return self._log(_chord(x, self.alpha, self.recall, (0.0, self.top)), self.base)
+
+    def inverse_roc(self, log_recall: Array) -> Array:
+        """log of the same chord, read the other way; the recall itself where no test is known to reach it."""
+        x = np.exp(np.minimum(log_recall - self.base, 700.0))
+        reached = self._log(_chord(x, self.recall, self.alpha, (self.top, 0.0)), self.alpha_base)
+        return np.asarray(np.where(x <= self.recall[0], np.minimum(reached, log_recall), log_recall))
+
+    def test(self, loss: float) -> tuple[float, float]:
+        """(false-positive rate, recall) of the first test at or above a threshold; (0, 0) where none is known."""
+        i = math.ceil((loss - self.first) / self.dt)
+        if not (0 <= i < self.alpha.size and self.recall[i] > 0):
+            return 0.0, 0.0
+        return min(self.alpha[i] * _exp(self.alpha_base), 1.0), min(self.recall[i] * _exp(self.base), 1.0)
+
+    @staticmethod
+    def _log(values: Array, base: float) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(base + np.log(values))
+
+
+def _chord(x: Array, xs: Array, ys: Array, start: tuple[float, float]) -> Array:
+    """Linear interpolation of falling (xs, ys) at x: flat beyond the first, and from the last down to ``start``."""
+    across, up = np.append(xs, start[0])[::-1], np.append(ys, start[1])[::-1]
+    found = np.interp(x, across, up)
+    return np.where(np.isnan(found), np.inf, found)  # of false positives without a bound
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """Both sides of h about one tilt; all answers are (low, high), probabilities as logarithms."""
+
+    tilt: float
+    upper: Upper
+    lower: Lower
+
+    @property
+    def sides(self) -> tuple[Upper, Lower]:
+        """h from above and from below."""
+        return self.upper, self.lower
+
+    def delta(self, epsilon: Array) -> tuple[Array, Array]:
+        """log h(e^ε); −∞ and 0 where unknown."""
+        low, high = self.lower.at(epsilon), self.upper.at(epsilon)
+        # to the right of the window h is smaller, to the left larger
+        low = np.where(epsilon < self.lower.first, self.lower.log_h(0), low)
+        high = np.where(epsilon > self.upper.last, self.upper.log_h(-1), high)
+        return np.asarray(np.where(np.isnan(low), -np.inf, low)), np.asarray(np.where(np.isnan(high), 0.0, high))
+
+    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
+        """The ε (of any sign) with h(e^ε) = δ."""
+        low, high = self.lower.epsilon(log_delta), self.upper.epsilon(log_delta)
+        low = np.where(np.isnan(low) & (log_delta <= self.lower.log_h(-1)), self.lower.last, low)
+        high = np.where(np.isnan(high) & (log_delta >= self.upper.log_h(0)), self.upper.first, high)
+        return np.asarray(np.where(np.isnan(low), -np.inf, low)), np.asarray(np.where(np.isnan(high), np.inf, high))
+
+    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
+        """log of the true-positive rate at a false-positive rate."""
+        return np.maximum(self.lower.roc(log_alpha), log_alpha), np.minimum(self.upper.roc(log_alpha), 0.0)
+
+    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
+        """log of the least false-positive rate at which a recall is reached."""
+        return self.upper.inverse_roc(log_recall), self.lower.inverse_roc(log_recall)
+
+    def test(self, loss: float) -> tuple[float, float, float]:
+        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
+        alpha, recall = self.lower.test(loss)
+        return alpha, recall, abs(float(self.upper.at(np.asarray(loss))) - float(self.lower.at(np.asarray(loss))))
+
+
+def _powers(rate: float, first: int, count: int) -> Array:
+    """e^{rate·(first + i)} for i < count, by an outer product: two short exponentials instead of a long one."""
+    block = max(min(256, count, int(100 / max(abs(rate), 1e-9))), 1)
+    rows = -(-count // block)
+    coarse, fine = np.exp(rate * (first + block * np.arange(rows))), np.exp(rate * np.arange(block))
+    return np.asarray((coarse[:, None] * fine).ravel()[:count])
+
+
+def _exp(exponent: float) -> float:
+    """e^x, infinite where it overflows."""
+    return math.exp(exponent) if exponent < 700 else math.inf
+
+
+def _from_top(values: Array) -> Array:
+    """Sums from each point to the last."""
+    return np.asarray(np.cumsum(values[::-1])[::-1])
+
+
+def falling(values: Array) -> Array:
+    """The least falling sequence above these values."""
+    return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
+
+
+class _Sums:
+    """The tilted product about a loss: p = e^base·r·e^{−λu}, H0-masses p·e^{−l}, u = l − that loss.
+
+    What lies too far out for doubles is cut: below nothing is asked, above it joins what is beyond the window from
+    above, and is a mass ``over`` at the last point from below.
+    """
+
+    def __init__(self, power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
+        n = power.r.size
+        middle = min(max(round((loss - power.first_loss) / dt), 0), n - 1)
+        far = math.floor(_HELD / (abs(tilt) + 1) / dt)
+        first, stop = max(middle - far, 0), min(middle + far + 1, n)
+        self.r, self.dt, self.tilt = power.r[first:stop], dt, tilt
+        self.fall, self.rise = (_powers(rate * dt, first - middle, stop - first) for rate in (-tilt, 1.0))
+        self.centre = power.first_loss + middle * dt
+        self.base = power.log_scale - tilt * self.centre
+        self.place = power.first_loss + first * dt
+        self.shift = power.loss_error + kappa
+        self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * _U)
+        self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
+        # below a tilt of 0 weights still grow beyond the last point: the bound on what escapes holds from one further
+        grow = max(-tilt, 0.0) * dt
+        self.over = 0.0
+        if tilt > 0:  # weights fall: each mass has its own
+            weights = _powers(-tilt * dt, stop - middle, n - stop) if stop < n else np.zeros(0)
+            cut = power.r[stop:]
+            self.beyond = float((cut + power.error) @ weights) + power.escape_high * (
+                float(weights[-1]) if stop < n else float(self.fall[-1])
+            )
+            self.over = float(np.maximum(cut - power.error, 0.0) @ weights)
+            return
+        beyond = power.escape_high * _exp(grow * (n - stop + 1)) if power.escape_high > 0 else 0.0
+        if stop < n:
+            beyond += float((power.r[stop:] + power.error).sum()) * _exp(grow * (n - stop))
+        self.beyond = beyond * float(self.fall[-1])
+
+    def profile(self, p: Array) -> tuple[Array, Array]:
+        """(h, H0-tail): h_i = (1 − e^{−dt})·Σ_{j>i} e^{u_j}·Σ_{m≥j} q_m, positive terms only."""
+        tail = _from_top(p / self.rise)
+        steps = tail * self.rise
+        steps[:-1], steps[-1] = steps[1:], 0.0
+        return _from_top(steps) * -math.expm1(-self.dt), tail
+
+    def top(self, at_top: float) -> float:
+        """A mass in units of e^base; infinite if that is too small a unit."""
+        return _exp(math.log(at_top) - self.base) if at_top > 0 else 0.0
+
+
+def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float) -> Upper:
+    s = _Sums(power, tilt, dt, kappa, rho, loss)
+    h, tail = s.profile((s.r + s.error) * s.fall)
+    h += s.beyond + s.top(at_top)
+    h *= 1 + s.relative
+    if s.base < 600:
+        np.minimum(h, _exp(-s.base), out=h)  # a probability
+    np.maximum(h, _TINY, out=h)
+    slope_base = s.base - s.centre
+    return Upper(s.place + s.shift, dt, s.base, h, tail, slope_base)
+
+
+def _lower(
+    power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float, leak: float
+) -> Lower:
+    s = _Sums(power, tilt, dt, kappa, rho, loss)
+    low = np.maximum(s.r - s.error, 0.0)
+    heaviest: Array = s.fall
+    if tilt <= 0:  # weights grow with u: leave out what is negligible, so that the wrapped mass weighs less
+        last = int(np.flatnonzero(s.r >= 1e-9 * s.r.max())[-1])
+        low[last + 1 :] = 0.0
+        heaviest = np.full(s.fall.size, s.fall[last])
+    low *= s.fall
+    h, _ = s.profile(low)
+    if s.over > 0:
+        h -= s.over * np.expm1(-dt * np.arange(h.size, 0.0, -1.0))
+    # Wrapping added at most the escaped mass, anywhere: its weight e^{−λu}(1 − e^{−(u−u_i)}) is largest at
+    # u − u_i = log(1 + 1/λ).
+    share = math.exp(tilt * math.log(tilt / (tilt + 1)) - math.log(tilt + 1)) if tilt > 0 else 1.0
+    top = min(s.top(at_top), 1e300)
+    keep = 1 - s.relative
+    h = (np.maximum(h - s.escaped * share * heaviest, 0.0) + top) * keep
+    leaked = _exp(math.log(leak) + s.centre - s.base) if leak > 0 else 0.0
+    if leaked > 0:
+        with np.errstate(over="ignore"):  # more than any double: then nothing is left
+            h = np.maximum(h - leaked * s.rise, 0.0)
+    recall = (np.maximum(_from_top(low) + s.over - s.escaped * heaviest, 0.0) + top) * keep
+    alpha = _from_top((s.r + s.error) * s.fall / s.rise) + s.beyond / float(s.rise[-1])
+    alpha *= (1 + s.relative) * math.exp(s.shift)
+    alpha = np.maximum(alpha + leaked, _TINY)
+    h, recall = (np.where(x < _TINY, 0.0, x) for x in (h, recall))
+    top *= keep
+    if leaked > 0:  # what was cut off is a test of its own, not free of false positives
+        alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
+    # h and the recall fall with t, so that what holds further up holds here too
+    return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
+
+
+def _located(power: Power, tilt: float, dt: float, about: About, error: float) -> float:
+    """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
+
+    That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
+    may be off by more than what doubles hold about one loss. ``error`` is what one side adds to each mass.
+    """
+    near = _HELD / (abs(tilt) + 1) / 4
+    if power.r.size * dt <= near or about.kind == "delta":
+        return about.loss
+    blocks = -(-power.r.size // _BLOCK)
+    r = np.zeros(blocks * _BLOCK)
+    r[: power.r.size] = np.maximum(power.r + error, 0.0)
+    at = power.first_loss + dt * np.arange(r.size)
+    slope = tilt + (1.0 if about.kind == "roc" else 0.0)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(r).reshape(blocks, _BLOCK) - slope * at.reshape(blocks, _BLOCK)
+    total = np.logaddexp.accumulate(np.logaddexp.reduce(log_p, axis=1)[::-1])[::-1] + power.log_scale
+    above = np.flatnonzero(total >= about.log_value)
+    found = float(at[above[-1] * _BLOCK]) if above.size else about.loss
+    return found if abs(found - about.loss) > near else about.loss
+
+
+def slice_of(
+    powers: tuple[Power, Power],
+    tilt: float,
+    dt: float,
+    kappa: float,
+    rho: float,
+    about: About,
+    tops: Array,
+    leak: float,
+) -> Slice:
+    """A slice about where each side has its answer, from the tilted products of the upper and the lower side.
+
+    ``kappa`` and ``rho`` are the errors of the losses and (relative) of the masses of the whole product, ``tops`` the
+    H1-masses at +∞, ``leak`` the H0-mass of what the lower side counts there.
+    """
+    high, low = powers
+    up, down = (_located(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
+    return Slice(
+        tilt,
+        _upper(high, tilt, dt, kappa, rho, up, float(tops[0])),
+        _lower(low, tilt, dt, kappa, rho, down, float(tops[1]), leak),
+    )

@@ -1,0 +1,412 @@
+"""One release as a law of its privacy loss: what a composition needs to know of each of its parts.
+
+A step is a pair (H1, H0) seen through its loss L = log dH1/dH0: atoms, and a continuous part on the line whose loss
+grows with the observation x. Masses come as logarithms with relative precision in both tails; ``error`` bounds how far
+a computed loss may lie from the true one, so that rounding can be carried into the bracket (reference sheet, §4).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from ...checks import Array
+from ...errors import InputError
+from ...numerics.frozen import Valued
+from ...readings.law import FAR_ORDER, Known, Law
+from ...worlds import Neighbours
+
+#: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
+Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Atoms(Valued):
+    """Masses exp(log_p) under H1 at the losses ``loss``; ``only1`` and ``only0`` lie at +∞ and −∞."""
+
+    loss: Array
+    log_p: Array
+    only0: float = 0.0
+    only1: float = 0.0
+
+
+_NO_ATOMS = Atoms(np.zeros(0), np.zeros(0))
+
+
+class Family(StrEnum):
+    """Laws and steps that compose with their like in closed form, and those that do not."""
+
+    NORMAL = "normal"
+    LAPLACE = "laplace"
+    FINITE = "finite"
+    NONE = "none"
+
+
+class NoiseKind(StrEnum):
+    """Noise that others know by name."""
+
+    NORMAL = "normal"
+    LAPLACE = "laplace"
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What a step is, for those who build it again: noise of unit scale that a person moves by ``size``.
+
+    ``rate`` is the probability of being drawn, None where everyone is; ``swapped`` says that H0 and H1 are exchanged.
+    """
+
+    kind: NoiseKind
+    size: float
+    rate: float | None = None
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    swapped: bool = False
+
+
+class Tails(NamedTuple):
+    """H1 is H0 with probability 1 − ``drawn``, otherwise another law, with several ways to part the outcomes in two:
+    its losses are at most ``cost`` in one part, and in the other no event exceeds Φ(Φ⁻¹(α) + ``shift``).
+    """
+
+    drawn: float
+    cost: Array
+    shift: Array
+
+
+class Tilting(Protocol):
+    """A step's loss under a tilt, dP·e^{λL}/E e^{λL}: what a series sums up."""
+
+    @property
+    def nodes(self) -> int:
+        """What a frequency costs."""
+
+    @property
+    def uncut(self) -> bool:
+        """Whether nothing of the step was left out."""
+
+    @property
+    def mean(self) -> float:
+        """Of the tilted loss."""
+
+    @property
+    def variance(self) -> float:
+        """Of the tilted loss."""
+
+    @property
+    def log_scale(self) -> float:
+        """K(λ) = log E e^{λL}."""
+
+    @property
+    def kappa(self) -> float:
+        """The error of a loss, on average."""
+
+    @property
+    def rho(self) -> float:
+        """The relative error of a mass, on average."""
+
+    @property
+    def rho_beside(self) -> float:
+        """The same under other tilts."""
+
+    def log_moment(self, s: Array) -> Array:
+        """K(λ+s) − K(λ)."""
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count."""
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls."""
+
+
+class Step(ABC):
+    """One pair of laws, by its loss. What steps differ in is a method here; a new one is one class.
+
+    :class:`.moments.Integrated` adds moments by quadrature for those without closed forms.
+    """
+
+    __slots__ = ()
+
+    family: ClassVar[Family] = Family.NONE
+
+    # -- the loss -------------------------------------------------------------------------------------------------
+
+    @property
+    def atoms(self) -> Atoms:
+        """The atoms."""
+        return _NO_ATOMS
+
+    @property
+    @abstractmethod
+    def span(self) -> tuple[float, float] | None:
+        """The ends of the continuous part in x, or None where there is none."""
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Places inside the span where a density bends."""
+        return ()
+
+    @property
+    @abstractmethod
+    def ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss."""
+
+    @property
+    @abstractmethod
+    def mirrored(self) -> bool:
+        """Whether both orders have the same trade-off."""
+
+    @property
+    def rho(self) -> float:
+        """The relative error of the atoms' masses, beyond that of their logarithms."""
+        return 0.0
+
+    @abstractmethod
+    def loss(self, x: Array) -> Array:
+        """L(x), increasing."""
+
+    @abstractmethod
+    def slope(self, x: Array) -> Array:
+        """dL/dx."""
+
+    @abstractmethod
+    def place(self, loss: Array) -> Array:
+        """The x of a loss; the end of the span where there is none."""
+
+    @abstractmethod
+    def log_p0(self, x: Array) -> Array:
+        """Log density under H0; under H1 it is this plus the loss."""
+
+    @abstractmethod
+    def bend(self, x: Array) -> Array:
+        """A bound on how fast log densities, the loss and the logarithm of its slope change with x."""
+
+    def wave(self, x: Array) -> Array:
+        """The same without what is entire in x, such as a normal density: branch points are π over this away."""
+        return self.bend(x)
+
+    @abstractmethod
+    def error(self, x: Array) -> Array:
+        """A bound on the rounding error of the loss at x, and of a loss whose place is x."""
+
+    @abstractmethod
+    def above(self, x: float) -> tuple[float, float]:
+        """(log H1, log H0) mass of the continuous part above x."""
+
+    @abstractmethod
+    def below(self, x: float) -> tuple[float, float]:
+        """(log H1, log H0) mass of the continuous part below x."""
+
+    @abstractmethod
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """(low, high): H1 has at most e^log_top above high, H0 at most e^log_bottom below low."""
+
+    # -- its moments, which add up over a product -----------------------------------------------------------------
+
+    @abstractmethod
+    def log_moment(self, power: float) -> float:
+        """log ∫dH1^a dH0^{1−a}."""
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double.
+
+        It is a Rényi divergence but for a share 1/|a|: it never falls with the order, and is at most the largest loss
+        on this side and at most ρ·|a|.
+        """
+        if (self.atoms.only1 if power > 0 else self.atoms.only0) > 0:
+            return math.inf, math.inf
+        least = self.log_moment(math.copysign(FAR_ORDER, power)) / FAR_ORDER
+        largest = self.ends[1] if power > 0 else -self.ends[0]
+        most = min(largest, self.most_rho * abs(power))
+        return (min(least, most) if math.isfinite(least) else 0.0), most
+
+    @abstractmethod
+    def kl(self) -> float:
+        """D(H0‖H1)."""
+
+    @abstractmethod
+    def kl_back(self) -> float:
+        """D(H1‖H0)."""
+
+    def kl_bound(self) -> float:
+        """A bound on the divergence, in one order or the other, without quadrature; infinite where none is known."""
+        return self.kl() * (1 + 1e-12) if self.span is None else math.inf  # of atoms alone it is a sum
+
+    def chi_square(self) -> float:
+        """A bound on χ²(H1‖H0); infinite where none is known."""
+        return math.inf
+
+    @abstractmethod
+    def psi(self) -> float:
+        """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
+
+    @property
+    def least_psi(self) -> float:
+        """What ψ tends to as α → 0, whatever else is observed beside it."""
+        return self.psi() if self.shift > 0 else 0.0
+
+    @property
+    def most_rho(self) -> float:
+        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
+        return self.psi() ** 2 / 2
+
+    @property
+    def own_psi(self) -> float:
+        """A ψ that the step surely has by itself, so that whatever holds it has as much."""
+        return 0.0
+
+    @property
+    def tails(self) -> Tails:
+        """Of the order in which the loss has no end, or of both."""
+        return Tails(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
+
+    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+        """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
+        TPR is e^more as large: low is of tests whose α is e^share as large, too.
+        """
+        return 0.0, math.inf
+
+    @property
+    def shift(self) -> float:
+        """μ of the normal noise that rules its tails; 0 where there is none."""
+        return 0.0
+
+    @property
+    def moment_error(self) -> float:
+        """Of a log moment or a divergence, relative."""
+        return 1e-11
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Where the part of a mixture that was drawn outgrows the rest."""
+        return ()
+
+    @property
+    def branches(self) -> tuple[tuple[Step, float], ...]:
+        """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
+        return ()
+
+    @property
+    def factors(self) -> tuple[Counted, ...]:
+        """Steps with their counts, where it is several written out as one; none otherwise."""
+        return ()
+
+    def exponent(self, power: float) -> Exponent:
+        """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
+
+        def plain(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
+            steep = power * loss
+            return log_q + steep, np.abs(log_q) + np.abs(steep)
+
+        return plain
+
+    def cumulant(self, tilts: Array) -> Array | None:
+        """K(λ) in closed form; None where it takes quadrature."""
+        return None
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        """The mean and the variance of the loss under each tilt, where K has a closed form."""
+        raise NotImplementedError
+
+    def tilted(self, tilt: float) -> Tilting | None:
+        """Its loss under a tilt in closed form; None where it takes quadrature."""
+        return None
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def known(self) -> Known:
+        """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
+        return Known.EXACT
+
+    @property
+    def concentration(self) -> float:
+        """ρ where what it stands for is ρ-zCDP and its own law is not: the two bound a product together."""
+        return math.inf
+
+    @property
+    def price(self) -> float:
+        """What a place costs to look at, beside the plainest step."""
+        return 1.0
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it is a draw of another step."""
+        return False
+
+    @property
+    def noise(self) -> Noise | None:
+        """The noise it is, where others know it by name."""
+        return None
+
+    def as_law(self) -> Law | None:
+        """The closed form of this step alone, where it has one."""
+        return None
+
+    # -- many of them ---------------------------------------------------------------------------------------------
+
+    @property
+    def kin(self) -> type[Step] | None:
+        """The class whose steps become one when taken together; None where only equal ones are counted together."""
+        return None
+
+    @classmethod
+    def joined(cls, counted: Sequence[Counted]) -> list[Counted]:
+        """Steps of one kin as one."""
+        return list(counted)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a group of people moves it as one person does, only further: its law is then known, not bounded."""
+        return False
+
+    def grouped(self, size: int) -> Step:
+        """What it is for a group of people: they enter or leave together."""
+        raise no_group("such")
+
+    def drawn_group(self, rate: float, size: int) -> Step | None:
+        """What a sample of it shows of such a group, each drawn with probability ``rate``; None if that is not known.
+
+        It is a sample itself: nobody may have been drawn.
+        """
+        return None
+
+
+class Translation(ABC):
+    """Noise that one person moves: a group moves the same noise further."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def grouped(self, size: int) -> Step | None:
+        """Moved so many times as far; None where that cannot be written down."""
+
+
+#: A step, and how often it is taken.
+Counted = tuple[Step, int]
+
+
+def no_group(name: str) -> InputError:
+    """That nothing is known of groups."""
+    return InputError(f"a group of people has no bound here for a {name} step: use neighbours='add-remove'")
+
+
+class Composable(Law):
+    """A law that is a product of steps, and so can be part of a larger one."""
+
+    __slots__ = ()
+
+    family: ClassVar[Family] = Family.NONE
+
+    @abstractmethod
+    def steps(self) -> tuple[Counted, ...]:
+        """The steps with their counts; none where nothing depends on the person."""
+
+    def sharing(self, of: int) -> Composable:
+        """The same, where a reading may cost one part of that many only; a closed form costs nothing."""
+        return self

@@ -1,0 +1,449 @@
+"""Tilted laws and their transforms (sheet, §4): of lattices, with a bound on their rounding, and of single steps.
+
+The k-fold product of lattice laws takes one tilted Fourier transform. Masses are tilted by e^{λl} and normalised,
+wrapped modulo N, transformed, raised to their powers, multiplied and transformed back: p^{*k}(l) = e^{K(λ)−λl}·r(l).
+What is known of r is an interval r ± E, the mass beyond the window by Chernoff's bound, and that wrapping only adds.
+
+One step under a tilt: its characteristic function, its moments, and how fast it falls.
+
+The finite part of the loss has the law dP·e^{λL}/E e^{λL}. Where that has no closed form (:mod:`.tilts`), it is a few
+hundred quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
+
+How fast a characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one. Where the
+loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a uniform
+law has |φ(y)| = |sin θ/θ|, θ = yw/2. So |φ(y)| ≤ 1 − Σω(1 − |sin θ/θ|) over slabs that fit under the density. Atoms and
+whatever lies above the slabs count as not falling at all. With |sin θ/θ| replaced by its largest value at and beyond θ,
+the bound itself falls, so that it may be summed or integrated to infinity. Far out another one is smaller: integrated
+by parts, a density of total variation V leaves V/y, beside the mass of the atoms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
+
+from ...checks import Array
+from .lattice import Side
+from .moments import resolved
+from .step import Step, Tilting
+from .told import TiltedTold, inside
+
+_U = 2.0**-53
+_CUT = -70.0  # spectra below e^−70 are not worth a logarithm
+MOST_POINTS = 2**21
+_RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
+_UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
+_MOST_NODES = 2**16
+_LEVELS = 0.75 ** np.arange(32)
+_PEAKS = 3
+_SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
+_NEAR = 1.1 ** np.arange(8, 60)
+_GRID = np.concatenate((_NEAR, 300 * 1.25 ** np.arange(66)))
+_ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One side of one step, taken ``count`` times: masses exp(log_p) at c + (start + i)·dt."""
+
+    c: float
+    side: Side
+    count: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """Lattice points first … first+size−1 of the product, about the origin ``base``; what escapes it, tilted."""
+
+    first: int
+    size: int
+    escape_low: float
+    escape_high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """r on the window: loss of the first point, the estimate (not negative), its error, the relative error
+    of the masses that went in, and K(λ)."""
+
+    first_loss: float
+    loss_error: float
+    r: Array
+    error: float
+    mass_error: float
+    log_scale: float
+    escape_low: float
+    escape_high: float
+
+
+def _losses(part: Part, dt: float) -> Array:
+    return np.asarray(part.c + (part.side.start + np.arange(part.side.log_p.size)) * dt)
+
+
+def log_moment(parts: Sequence[Part], dt: float, tilt: float) -> float:
+    """K(λ) = Σ k·log Σ p·e^{λl}."""
+    total = 0.0
+    for part in parts:
+        a = part.side.log_p + tilt * _losses(part, dt)
+        top = float(a.max())
+        total += part.count * (top + math.log(float(np.exp(a - top).sum()))) if math.isfinite(top) else -math.inf
+    return total
+
+
+def _origin(parts: Sequence[Part]) -> float:
+    return math.fsum(part.count * part.c for part in parts)
+
+
+def window(parts: Sequence[Part], dt: float, tilt: float, up: float, down: float, low: float, high: float) -> Window:
+    """Lattice points that cover losses [low, high]; ``up`` and ``down`` are the exponents of the tail bounds."""
+    base = _origin(parts)
+    least = sum(part.count * part.side.start for part in parts)
+    most = sum(part.count * (part.side.start + part.side.log_p.size - 1) for part in parts)
+    first, last = math.floor((low - base) / dt), math.ceil((high - base) / dt)
+    size = next_fast_len(max(min(last, most) - first + 1, 16), real=True)
+    whole = most - min(least, first) + 1
+    if whole <= min(max(1.25 * size, 4096), MOST_POINTS):  # everything fits: nothing escapes
+        return Window(min(least, first), next_fast_len(whole, real=True), 0.0, 0.0)
+    first = min(first, most - size + 1)
+    here = log_moment(parts, dt, tilt)
+    below = above = 0.0
+    if first > least:
+        edge = base + (first - 1) * dt
+        below = math.exp(min(log_moment(parts, dt, tilt - down) - here + down * edge, 0.0))
+    if first + size - 1 < most:
+        edge = base + (first + size) * dt
+        # below a tilt of 0 this also bounds ∫e^{−λ(l−edge)}, which may exceed 1 (up ≥ −λ)
+        above = math.exp(min(log_moment(parts, dt, tilt + up) - here - up * edge, 0.0 if tilt >= 0 else 700.0))
+    slack = 1 + 1e-9
+    return Window(first, size, below * slack, above * slack)
+
+
+def power(parts: Sequence[Part], dt: float, tilt: float, frame: Window) -> Power:
+    """The tilted product on the window."""
+    n = frame.size
+    log_scale, origin, steps = 0.0, _origin(parts), 0
+    rounding = 6 * _U * math.log2(n)
+    spectra, jitter, reach = [], 0.0, 0.0
+    for part in parts:
+        losses = _losses(part, dt)
+        a = part.side.log_p + tilt * losses
+        top = float(a.max())
+        f = np.exp(a - top)
+        total = float(f.sum())
+        f /= total
+        log_scale += part.count * (top + math.log(total))
+        centre = round(float(np.dot(f, np.arange(f.size))))
+        steps += part.count * (part.side.start + centre)
+        spectra.append((rfft(_wrapped(f, centre, n)), part.count))
+        # each tilted mass is good to a few units times the size of its exponents
+        seen = np.flatnonzero(f > 1e-40)
+        exponents = np.abs(part.side.log_p[seen]) + abs(tilt) * np.abs(losses[seen])
+        jitter += part.count * _U * (8 * float(exponents.max()) + 8 * abs(top) + 16)
+        reach += part.count * (abs(part.c) + dt * abs(part.side.start + centre))
+    g, drift, weight = _multiplied(spectra, rounding)
+    r = irfft(g, n)
+    # |g| sums to N·weight, and the transform back rounds like the one forth
+    error = drift / n + rounding * weight / n + 1e-30
+    r = np.roll(r, -((frame.first - steps) % n))
+    np.maximum(r, 0.0, out=r)
+    return Power(
+        origin + frame.first * dt,
+        8 * _U * (reach + abs(frame.first) * dt + n * dt) + 2 * _U * abs(origin),
+        r,
+        error,
+        jitter,
+        log_scale,
+        frame.escape_low,
+        frame.escape_high,
+    )
+
+
+def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[Any, float, float]:
+    """ΠF^k on the half spectrum, the sum of its errors over the whole one, and the sum of its sizes.
+
+    With |F̂ − F| ≤ e the error is at most Π(|F̂|+e)^k − Π|F̂|^k, plus that of phase and exponent: also where a factor came
+    out as 0, as it does at once for one atom. Where a power is below e^−70 the product is left out, and its bound
+    (|F̂|+e)^k counted instead.
+    """
+    half = spectra[0][0].size
+    live = np.arange(half)
+    left_out = 0.0
+    for spectrum, count in spectra:
+        if count > 1:
+            z = spectrum[live]
+            square = z.real**2 + z.imag**2
+            small = square <= math.exp(2 * _CUT / count)
+            if small.any():
+                most = math.sqrt(float(square[small].max()))
+                left_out += 2 * int(small.sum()) * math.exp(count * math.log(most + rounding)) * 1.01
+                live = live[~small]
+    size, angle = np.ones(live.size), np.zeros(live.size)
+    log_size, log_most, turns = np.zeros(live.size), np.zeros(live.size), 0.0
+    for spectrum, count in spectra:
+        z = spectrum[live]
+        re, im = z.real, z.imag
+        near = (re - 1) * (re + 1) + im * im  # |z|² − 1, precise near 1
+        with np.errstate(divide="ignore"):
+            here = 0.5 * np.log1p(np.maximum(near, -0.99)) if near.size == 0 or near.min() > -0.9 else np.log(np.abs(z))
+            log_size += count * here
+            log_most += count * np.log(np.exp(here) + rounding)
+        theta = np.arctan2(im, re)
+        angle += count * theta
+        turns += count * float(np.max(np.abs(theta), initial=0.0))
+    size = np.exp(log_size)
+    g = np.zeros(half, dtype=complex)
+    g.real[live] = size * np.cos(angle)
+    g.imag[live] = size * np.sin(angle)
+    twice = np.where(live == 0, 1.0, 2.0)
+    weight = float(np.dot(twice, size))
+    # a factor that vanished leaves log 0 in the size, and its rounding in log_most
+    log_size = np.maximum(log_size, -1e9)
+    excess = log_most - log_size
+    grown = np.where(excess < 1, size * np.expm1(np.clip(excess, 0.0, 1.0)), np.exp(log_most))
+    drift = float(np.dot(twice, grown + size * (4 * turns * _U + 4 * _U * np.abs(log_size) + 16 * _U)))
+    return g, drift + left_out, weight
+
+
+def _wrapped(f: Array, centre: int, n: int) -> Array:
+    """f with index ``centre`` moved to 0, modulo n."""
+    if f.size <= n:
+        out = np.zeros(n)
+        out[: f.size - centre] = f[centre:]
+        if centre:
+            out[n - centre :] += f[:centre]
+        return out
+    return np.asarray(np.bincount((np.arange(f.size) - centre) % n, weights=f, minlength=n), dtype=float)
+
+
+@dataclass(frozen=True, eq=False)
+class Slabs:
+    """Uniform parts of a law, their masses and lengths; the mass of its atoms, and the variation of its density."""
+
+    mass: Array
+    length: Array
+    still: float = 1.0
+    variation: float = math.inf
+
+    def bound(self, y: Array) -> Array:
+        """The smaller of 1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|) and atoms + V/y."""
+        square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
+        first = np.minimum(square, 9.0)
+        lobe = np.maximum(
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, 1 / np.sqrt(np.maximum(square, 9.0)))
+        )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
+        inside = 1 - (1 - 1e-9) * ((1 - lobe) @ self.mass)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.minimum(inside, (1 + 1e-9) * (self.still + self.variation / y)))
+
+
+def slabs(loss: Array, log_density: Array, change: Array, still: float = 0.0) -> Slabs:
+    """Slabs under a density of the loss, known at growing losses from its first to its last; between two, its logarithm
+    changes by ``change`` at most in all. ``still`` is the mass of the atoms."""
+    gap = np.diff(loss)
+    with np.errstate(over="ignore"):
+        least = np.exp(0.5 * (log_density[1:] + log_density[:-1] - change))  # |f'| ≤ c: above the lower of two cones
+    least = np.where(gap > 0, least, 0.0)
+    mass, length = [np.zeros(0)], [np.zeros(0)]
+    for _ in range(_PEAKS):
+        peak = int(np.argmax(least * gap)) if not np.isfinite(least).all() else int(np.argmax(least))
+        top = float(least[peak])
+        if not 0 < top < math.inf:
+            break
+        levels = top * _LEVELS
+        up = np.searchsorted(-np.minimum.accumulate(least[peak:]), -levels, side="right")
+        down = np.searchsorted(-np.minimum.accumulate(least[peak::-1]), -levels, side="right")
+        first, stop = peak - down + 1, peak + up
+        wide = loss[stop] - loss[first]
+        mass.append((levels - np.append(levels[1:], 0.0)) * wide)
+        length.append(wide)
+        if float(mass[-1].sum()) > 0.5 * float(least @ gap):
+            break
+        least = least.copy()
+        least[first[-1] : stop[-1]] = 0.0
+    return Slabs(np.concatenate(mass), np.concatenate(length), still, _variation(log_density, change))
+
+
+def _variation(log_density: Array, change: Array) -> float:
+    """At most the total variation of a density that is 0 beyond its ends.
+
+    Between two points it varies most if its logarithm rises as far as it can and then falls.
+    """
+    a, b = log_density[1:], log_density[:-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.exp(log_density)
+        peak = np.exp(np.maximum(0.5 * (a + b + change), np.maximum(a, b)))
+        found = float((2 * peak - f[1:] - f[:-1]).sum() + f[0] + f[-1])
+    return max(found, 1e-300) if math.isfinite(found) else math.inf
+
+
+def frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, spread: float, wanted: float
+) -> tuple[float, float]:
+    """(Y, R): a frequency and a bound R ≤ wanted on (1/π)∫_Y^∞ Π|φ|^k/|z(z+1)| dy with z = λ + iy; Y infinite if none.
+
+    ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
+    sought on the scale of its inverse.
+    """
+    for grid in (_NEAR, _GRID):
+        most, rest = _frequency(parts, tilt, np.asarray(grid / spread), wanted)
+        if math.isfinite(most):
+            break
+    return most, rest
+
+
+def _frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, y: Array, wanted: float
+) -> tuple[float, float]:
+    """The same among these frequencies; beyond the last, all that falls is 1/y²."""
+    size = np.ones(y.size)
+    for bound, count in parts:
+        size *= bound(y) ** count
+    square = y * y
+    height = size / np.sqrt((tilt * tilt + square) * ((tilt + 1) ** 2 + square))
+    height[:-1] *= np.diff(y)
+    height[-1] = size[-1] / y[-1]
+    rest = np.cumsum(height[::-1])[::-1] * ((1 + 1e-9) / math.pi)
+    enough = int(np.argmax(rest <= wanted))
+    return (float(y[enough]), float(rest[enough])) if rest[enough] <= wanted else (math.inf, math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Tilted:
+    """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be on average."""
+
+    log_weight: Array
+    weight: Array
+    loss: Array
+    mean: float
+    log_scale: float
+    kappa: float
+    rho: float
+    rho_beside: float
+    uniform: Callable[[], Slabs]
+
+    @cached_property
+    def slabs(self) -> Slabs:
+        """Uniform parts of it."""
+        return self.uniform()
+
+    @property
+    def nodes(self) -> int:
+        """What a frequency costs."""
+        return self.loss.size
+
+    @property
+    def uncut(self) -> bool:
+        """It ends where the step was cut off."""
+        return False
+
+    @property
+    def variance(self) -> float:
+        """Of the tilted loss."""
+        return float(self.weight @ self.loss**2)
+
+    def log_moment(self, s: Array) -> Array:
+        """K(λ+s) − K(λ)."""
+        a = np.multiply.outer(s, self.loss) + self.log_weight  # weights of 0 may be what an opposite tilt sees
+        top = a.max(axis=-1, keepdims=True)
+        return np.asarray(np.log(np.exp(a - top).sum(axis=-1)) + top[..., 0] + s * self.mean)
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count: two short tables of powers, and one product of matrices."""
+        block = math.isqrt(count - 1) + 1
+        angle = h * self.loss
+        fine, coarse = _powers(angle, block), _powers(block * angle, -(-count // block))
+        return ((coarse * self.weight) @ fine.T).ravel()[:count]
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls."""
+        return self.slabs.bound(y)
+
+
+def _powers(angle: Array, count: int) -> Any:
+    """e^{inθ} for n < count, one row each: good to 5·8 units in the last place."""
+    out = np.empty((count, angle.size), dtype=complex)
+    for first in range(0, count, _ANCHORS):
+        out[first].real, out[first].imag = np.cos(first * angle), np.sin(first * angle)
+    if count > 1:
+        out[1].real, out[1].imag = np.cos(angle), np.sin(angle)
+        for n in range(2, min(count, _ANCHORS)):
+            np.multiply(out[n - 1], out[1], out=out[n])
+    for first in range(_ANCHORS, count, _ANCHORS):
+        rest = out[first + 1 : first + _ANCHORS]
+        np.multiply(out[first], out[1 : 1 + len(rest)], out=rest)
+    return out
+
+
+def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float) -> Tilting | None:
+    """The step tilted by λ between two places; ``flipped`` exchanges the laws. None if it takes too many nodes."""
+    closed = step.tilted(tilt)
+    if closed is not None:
+        return closed
+    if step.branches:
+        parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.branches]
+        known = [(law, share) for law, share in parts if law is not None]
+        return TiltedTold(known) if len(known) == len(parts) else None
+    atoms = step.atoms
+    loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
+    x = here = density = np.zeros(0)
+    if step.span is not None and reach[1] > reach[0]:
+        found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
+        if found is None:
+            return None
+        x, log_w = found
+        here = step.loss(x)
+        density = step.log_p0(x) + here
+        loss, log_p = np.concatenate((loss, here)), np.concatenate((log_p, density + log_w))
+        error = np.concatenate((error, step.error(x)))
+    if loss.size == 0 or loss.size > _MOST_NODES:
+        return None
+    if flipped:
+        loss, log_p = -loss, log_p - loss
+    log_weight = log_p + tilt * loss
+    top = float(log_weight.max())
+    weight = np.exp(log_weight - top)
+    seen = weight > _UNSEEN
+    total = float(weight.sum())
+    weight /= total
+    log_scale = top + math.log(total)
+    mean = float(weight @ loss)
+    # errors enter a sum with its weights; under another tilt, at most with the largest of them
+    error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
+    kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
+    most_kappa, most_size = float(error.max()), float(sizes.max())
+    rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
+    beside = _RHO + step.rho + 8 * _U * (most_size + 8) + (2 + tilt) * most_kappa
+
+    def uniform() -> Slabs:
+        if not x.size:
+            return Slabs(np.zeros(0), np.zeros(0))
+        ends = np.asarray(reach)
+        beyond = step.loss(ends)
+        last = step.log_p0(ends) + beyond
+        moving, of_x = (np.concatenate((at[:1], inside, at[1:])) for at, inside in ((beyond, here), (last, density)))
+        if flipped:
+            moving, of_x = -moving, of_x - moving
+        still = float(weight[: atoms.loss.size].sum()) * (1 + 1e-9)
+        places = np.concatenate((ends[:1], x, ends[1:]))
+        return _slabs(step, places, moving, of_x + tilt * moving - log_scale, tilt, still)
+
+    return Tilted(
+        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
+    )
+
+
+def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, still: float) -> Slabs:
+    """Uniform parts of the tilted loss, from its log density in x: in the loss it is that over the slope."""
+    slope, bend, gap = step.slope(x), step.bend(x), np.diff(x)
+    bent = np.maximum(bend[1:], bend[:-1])
+    steepest = np.maximum(slope[1:], slope[:-1]) * np.exp(np.minimum(gap * bent, 50.0))
+    change = gap * (3 * bent + (1 + tilt) * steepest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_density = np.where(slope > 0, log_weight - np.log(slope), -np.inf)
+    return slabs(np.abs(loss - loss[0]), log_density, change, still)

@@ -1,0 +1,294 @@
+"""Batches as they are really drawn: of fixed size, cut to a largest size, or one after the other from shuffled data.
+
+Distances are in clipping norms, q = batch/n, and all others may pull against the person.
+
+- **Fixed**: so many records a step, without replacement. Whoever is drawn takes another's place, who may pull the other
+  way: distance 2. *Add/remove*: N(0) against (1−q)N(0) + qN(2), each order alone (Zhu, Dong & Wang 2022). *Replace*: no
+  data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.folded`) bounds it from
+  above,
+  each order composed is attained.
+- **Truncated**: Poisson batches of which at most B records are kept. With τ = P(Bin(n−1, q) ≥ B) the others fill the
+  batch, and then the person is in it with probability q′ = P(Bin(n, q) > B)·B/(nτ), in another's place. The adversary
+  is told whether that happens: weight τ on a pair at distance 2 and rate q′, 1−τ on the usual one, an upper bound.
+  *Replace*: two records, each 2 away (Ganesh et al. 2025, for either relation). *Add/remove*: the B of the others who
+  would be in it are any B of them alike, however many were drawn; without the person they are the batch, with the
+  person one of them is put out with probability q′. Told who they are, N(0) against (1−q′)N(0) + q′N(2). If the others
+  add nothing, the batch is a sample of rate (1−τ)q + τq′: attained.
+- **Shuffled**: passes over the data in random order. From above the adversary is told the order: a normal shift of
+  2√epochs/σ where a record is replaced, half of that where it is left out and leaves a gap. Passes go on where a
+  schedule changes the noise, and begin anew where it changes n or batch. A person is in one step of each pass, at any
+  place of the order alike: where the noise changes within a pass, the shift is that of a random step of it, and the
+  adversary is told which. From below, with all others at −1: the largest of the T sums of an epoch, P(max ≤ c) =
+  Φ((c−2)/σ)Φ(c/σ)^{T−1} with the person, (c−1) in the first factor where they left a gap (Chua et al. 2024) and c where
+  their record pulls the other way; epochs are shuffled anew, so their tests compose. Where the noise changes within an
+  epoch, the sums of its loudest steps, one of which holds the person with the probability of their share. Or the sum of
+  each epoch, a normal shift of 1/√Σσ² over its steps, twice that for replace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+
+import numpy as np
+from scipy.special import betainc, log_ndtr, ndtri_exp
+
+from ..checks import Array
+from ..laws.closed.apart import Apart
+from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
+from ..laws.composition.folded import Folded
+from ..laws.composition.law import Loss
+from ..laws.composition.sampled import Sampled
+from ..laws.composition.step import Atoms, Counted, Step
+from ..laws.composition.told import Told
+from ..laws.extreme import Ends, greatest
+from ..laws.finite.law import Finite, FiniteStep
+from ..readings.law import Known, Law
+from ..worlds import Neighbours
+
+_NEARLY_ALL = 1 - 1e-6  # of everybody in a batch: as if all were
+_LEAST_SHARE = 1e-290
+_BELOW, _ABOVE = 60.0, 9.0  # where the largest sum is looked at: e^−60 of its mass lies below, 9σ above the person's
+_CUTS_ONCE, _CUTS = 4000, 1500  # of one epoch, which is exact, and of several
+_UNSEEN = -740.0  # log mass
+_MOST_UNEVEN = 16  # kinds of passes within which the noise changes that are composed one by one
+_ROUNDED = 1e-11  # of the masses between two cuts, relative
+
+
+class Batches(StrEnum):
+    """How the batch of a step is drawn."""
+
+    POISSON = "poisson"
+    FIXED = "fixed"
+    WITH_REPLACEMENT = "with replacement"
+    TRUNCATED = "truncated"
+    SHUFFLED = "shuffled"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Steps that are alike: σ, the share of people a batch has, how many; of n people, ``batch`` at a time.
+
+    ``truncation`` is the largest batch.
+    """
+
+    sigma: float
+    rate: float
+    steps: int
+    n: int = 0
+    batch: int = 0
+    truncation: int = 0
+
+
+def gathered(rows: Sequence[tuple[Step, int]]) -> list[Counted]:
+    """Equal steps counted together."""
+    counted: dict[Step, int] = {}
+    for step, k in rows:
+        counted[step] = counted.get(step, 0) + k
+    return list(counted.items())
+
+
+def poisson_step(mu: float, rate: float, neighbours: Neighbours) -> Step:
+    """A step whose batch every record joins by its own coin."""
+    if neighbours is Neighbours.REPLACE:
+        return NormalStep(2 * mu) if rate == 1 else NormalReplaced(mu, rate)
+    return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
+
+
+# -- of fixed size ----------------------------------------------------------------------------------------------------
+
+
+def fixed(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
+    """Each batch is so many records, drawn anew without replacement."""
+    if all(row.rate == 1 for row in rows):
+        return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
+    steps = gathered([(poisson_step(2 / row.sigma, row.rate, Neighbours.ADD_REMOVE), row.steps) for row in rows])
+    each = Loss(steps, width)
+    if neighbours is Neighbours.ADD_REMOVE:
+        return each
+    bound = Loss(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
+    return Ends((bound,), attained=greatest((each.other_side(), each.reverse().other_side())))
+
+
+def _folded(mu: float, rate: float) -> Step:
+    """The worst of both orders of (1−q)N(0) + qN(μ) against N(0); where nearly all are drawn, as if all were."""
+    if rate >= _NEARLY_ALL:
+        return NormalStep(mu)
+    return Folded(Sampled(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
+
+
+# -- cut to a largest size --------------------------------------------------------------------------------------------
+
+
+def truncated(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
+    """Poisson batches of which at most so many records are kept."""
+    told, plain = [], []
+    for row in rows:
+        mu = 1 / row.sigma
+        full, rate = _overfull(row)
+        usual = poisson_step(mu, row.rate, neighbours)
+        if not full:
+            told.append((usual, row.steps))
+            plain.append((usual, row.steps))
+            continue
+        share = min(max(full, _LEAST_SHARE), 1.0)
+        crowded = poisson_step(2 * mu, rate, neighbours)
+        step = Told(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
+        told.append((step, row.steps))
+        kept = row.rate * (1 - share) + rate * share
+        plain.append((poisson_step(mu, min(kept, 1.0), neighbours), row.steps))
+    below = Loss(gathered(plain), width)
+    if told == plain:
+        return below
+    return Ends((Loss(gathered(told), width, bound=True),), attained=below.other_side())
+
+
+def _overfull(row: Row) -> tuple[float, float]:
+    """(τ, q′): the probability that the others fill the batch, and then of being in it."""
+    n, b, q = row.n, row.truncation, row.rate
+    if b > n - 1:
+        return 0.0, 0.0
+    if q == 1:
+        return 1.0, b / n
+    full = float(betainc(b, n - b, q))  # P(Bin(n−1, q) ≥ B)
+    most = q * b / (b + 1)
+    if full < _LEAST_SHARE:
+        return _LEAST_SHARE, most
+    return full, min(float(betainc(b + 1, n - b, q)) * b / (n * full), most)
+
+
+# -- one after the other ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """``count`` passes alike over n people: (σ, steps) one after the other, fewer than all where the training ends."""
+
+    n: int
+    batch: int
+    parts: tuple[tuple[float, int], ...]
+    count: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Batches of a whole pass."""
+        return -(-self.n // self.batch)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everybody was in it."""
+        return sum(k for _, k in self.parts) == self.steps
+
+    @property
+    def shares(self) -> dict[float, float]:
+        """How many people were in steps of each σ; the last batch may be smaller."""
+        found: dict[float, float] = {}
+        seen = 0
+        for sigma, k in self.parts:
+            next_ = min(seen + k * self.batch, self.n)
+            found[sigma] = found.get(sigma, 0.0) + next_ - seen
+            seen = next_
+        return found
+
+    @property
+    def loudest(self) -> float:
+        """The least σ."""
+        return min(sigma for sigma, _ in self.parts)
+
+    def step(self, distance: float) -> Step:
+        """What an adversary sees who is told in which of its steps the person is; as if they surely were in one."""
+        shares = sorted(self.shares.items(), reverse=True)
+        return Apart(tuple(distance / s for s, _ in shares), tuple(math.log(k / self.n) for _, k in shares))
+
+
+def _passes(rows: Sequence[Row]) -> list[_Pass]:
+    """The passes of a training, which go on from row to row while n and batch stay."""
+    found = []
+    for (n, batch), part in groupby(rows, key=lambda row: (row.n, row.batch)):
+        under_way: list[tuple[float, int]] = []
+        for row in part:
+            left, whole = row.steps, -(-n // batch)
+            if under_way:
+                taken = min(left, whole - sum(k for _, k in under_way))
+                under_way.append((row.sigma, taken))
+                left -= taken
+                if sum(k for _, k in under_way) == whole:
+                    found.append(_Pass(n, batch, tuple(under_way)))
+                    under_way = []
+            if left >= whole:
+                found.append(_Pass(n, batch, ((row.sigma, whole),), left // whole))
+            if left % whole:
+                under_way = [(row.sigma, left % whole)]
+        if under_way:
+            found.append(_Pass(n, batch, tuple(under_way)))
+    return found
+
+
+def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: int = 1) -> Law:
+    """Passes over the data, each in a random order of its own; a group may all be in one batch, or one of it pull."""
+    distance = people * (2.0 if neighbours is Neighbours.REPLACE else 1.0)
+    passes = _passes(rows)
+    uneven = [one for one in passes if len(one.shares) > 1]
+    told = gathered([(one.step(distance), one.count) for one in uneven])
+    if people > 1 or len(told) > _MOST_UNEVEN:  # all in the loudest step of each pass
+        uneven, told = [], []
+    shift = distance * math.sqrt(math.fsum(one.count / one.loudest**2 for one in passes if one not in uneven))
+    above: Law = Normal(np.asarray(shift), known=Known.BOUND)
+    if told:
+        above = Loss([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
+    passes = [one for one in passes if one.whole]
+    if not passes:
+        return above
+    summed = math.fsum(one.count / math.fsum(k * sigma**2 for sigma, k in one.parts) for one in passes)
+    found: list[Law] = [Normal(np.asarray(distance * math.sqrt(summed)))]
+    alike: dict[tuple[float, int, float], int] = {}
+    for one in passes:
+        key = (one.loudest, sum(k for sigma, k in one.parts if sigma == one.loudest), one.shares[one.loudest] / one.n)
+        alike[key] = alike.get(key, 0) + one.count
+    several = sum(alike.values()) > 1
+    cuts = {key: _largest(*key, neighbours, _CUTS if several else _CUTS_ONCE) for key in alike}
+    largest: list[Law] = [Finite(*cuts[min(alike)])]  # one epoch alone is exact
+    if several:
+        largest.append(Loss([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
+    if neighbours is Neighbours.REPLACE:  # either value may be the one of H0
+        largest += [law.reverse() for law in largest]
+    found += largest
+    return Ends((above,), attained=greatest(tuple(found)))
+
+
+def _step(log_p0: Array, llr: Array) -> Step:
+    return FiniteStep(Atoms(llr, log_p0 + llr), rho=_ROUNDED)
+
+
+def _largest(sigma: float, steps: int, share: float, neighbours: Neighbours, cuts: int) -> tuple[Array, Array]:
+    """(log H0-mass, loss) of the largest of these sums of an epoch, between cuts; with the person, who is in one of
+    them with that probability, it is moved by 2.
+    """
+    mu = 1 / sigma
+    u = np.linspace(float(ndtri_exp(-_BELOW / steps)), 2 * mu + _ABOVE, cuts)
+    rest = (steps - 1) * log_ndtr(u)
+    stays = 0.0 if neighbours is Neighbours.REPLACE else mu
+    with_, without = (_between(_log_mixed(u - moved, u, share) + rest) for moved in (2 * mu, stays))
+    return without, with_ - without
+
+
+def _log_mixed(one: Array, other: Array, share: float) -> Array:
+    """log(w·Φ(one) + (1−w)·Φ(other)), by what is missing to 1 where that is less."""
+    if share >= 1:
+        return np.asarray(log_ndtr(one))
+    parts = math.log(share), math.log1p(-share)
+    below, above = (np.logaddexp(parts[0] + log_ndtr(s * one), parts[1] + log_ndtr(s * other)) for s in (1, -1))
+    return np.asarray(np.where(above < below, np.log1p(-np.exp(np.minimum(above, -1e-9))), below))
+
+
+def _between(log_below: Array) -> Array:
+    """log masses between cuts, and beyond the outermost, from the log masses below them; never less than doubles hold.
+
+    What is too small to be seen counts as just as unlikely under both laws, which tells nothing.
+    """
+    low, high = np.concatenate(([-np.inf], log_below)), np.append(log_below, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.maximum(high + np.log(-np.expm1(low - high)), _UNSEEN))

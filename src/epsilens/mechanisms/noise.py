@@ -1,0 +1,335 @@
+"""Noise and other mechanisms as experiments.
+
+The **sensitivity** is the most one person can move the answer under the stated neighbouring relation (add or remove
+a person, or replace one) and in the norm the noise is calibrated to; the **shift** is how far this person moves it,
+the sensitivity unless said otherwise. H0 and H1 are the two neighbouring worlds.
+
+One published answer is read in **units** of its noise, the scale b of a Laplace or the standard deviation σ of a normal
+law, so that it needs one number to describe it: z = (published − expected)/unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
+
+from .. import checks
+from ..checks import Array, plain
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.normal import Normal, psi_for_delta
+from ..laws.closed.stretched_laplace import StretchedLaplace
+from ..worlds import between
+from .arrays import each, is_array
+
+
+def one_of(**given: Any) -> str:
+    """Exactly one of several ways to say the same thing; returns its name."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        ways = " or ".join(given)
+        found = " and ".join(named) if named else "none"
+        raise InputError(f"exactly one of {ways} is needed, {found} given: give one of them")
+    return named[0]
+
+
+def together(**given: Any) -> None:
+    """Shapes that broadcast, or a sentence naming them."""
+    if not any(np.ndim(v) for v in given.values()):
+        return
+    try:
+        np.broadcast_shapes(*(np.shape(v) for v in given.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {np.shape(v)}" for name, v in given.items())
+        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
+
+
+def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
+    """The sensitivity and the shift, which may not exceed it."""
+    most = checks.positive("sensitivity", sensitivity)
+    if shift is None:
+        return most, most
+    moved = checks.at_least("shift", shift, 0.0)
+    together(sensitivity=most, shift=moved)
+    if np.any(moved > most):
+        raise InputError(
+            f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
+            "one person cannot move the answer further, so raise the sensitivity or lower the shift",
+            parameter="shift",
+        )
+    return most, moved
+
+
+def per_noise(name: str, most: Array, noise: Array) -> Array:
+    """sensitivity/noise, refused where it is no privacy loss that can be computed with."""
+    with np.errstate(over="ignore"):
+        value = np.asarray(most / noise)
+    if np.any((value < 1e-300) | (value > 1e4)):
+        raise InputError(
+            f"{name} is {np.min(noise):g} for a sensitivity of {np.max(most):g}: "
+            "give noise between 0.0001 and 1e300 times the sensitivity",
+            parameter=name,
+        )
+    return value
+
+
+def _noise(name: str, loss: Array, most: Array) -> Array:
+    """sensitivity/loss, refused where it is no double."""
+    with np.errstate(over="ignore", divide="ignore"):
+        value = np.asarray(most / loss)
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"{name} asks for a sensitivity of {np.max(most):g} over {np.min(loss):g}, noise that is no double: "
+            "give more of it, or smaller units",
+            parameter=name,
+        )
+    return value
+
+
+def _norm(norm: str, right: str, noise: str) -> None:
+    checks.choice("norm", norm, ("L1", "L2"))
+    if norm != right:
+        raise InputError(
+            f"norm is {norm!r}: {noise} noise is calibrated to the {right} sensitivity, so give that "
+            f"(for d coordinates, L1 is at most √d times L2)",
+            parameter="norm",
+        )
+
+
+def laplace(
+    *,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    sensitivity: ArrayLike = 1.0,
+    shift: ArrayLike | None = None,
+    stretch: ArrayLike = 1.0,
+    neighbours: str = "add-remove",
+    norm: str = "L1",
+) -> Experiment:
+    """Laplace noise of scale b = sensitivity/ε: Lap(0, b) against Lap(shift, b), m = ε·shift/sensitivity.
+
+    For a vector answer with L1 sensitivity the worst case puts the whole shift in one coordinate, which is the scalar
+    case: the joint release is ε-DP, not qε (paper 000's Theorem 4 is too pessimistic). With ``stretch`` θ the noise
+    under H1 has scale θb (paper 003).
+
+    >>> laplace(epsilon=1.0).roc(0.1)
+    0.27182818284590...
+    >>> laplace(scale=2.0, sensitivity=4.0).epsilon()
+    2.0
+    """
+    said = {"epsilon": epsilon, "scale": scale, "sensitivity": sensitivity, "shift": shift, "stretch": stretch}
+    varied = {name: value for name, value in said.items() if is_array(value)}
+    # a stretched pair is one of single numbers
+    if "stretch" in varied or (varied and checks.scalar("stretch", stretch) != 1):
+        fixed = {name: value for name, value in said.items() if name not in varied}
+        return each(laplace, {**fixed, "neighbours": neighbours, "norm": norm}, varied)
+    _norm(norm, "L1", "Laplace")
+    which = one_of(epsilon=epsilon, scale=scale)
+    most, moved = reach(sensitivity, shift)
+    if which == "epsilon":
+        eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
+        together(epsilon=eps, sensitivity=most, shift=moved)
+        b, m = _noise("epsilon", eps, most), eps * (moved / most)
+    else:
+        b = checks.positive("scale", scale)  # type: ignore[arg-type]
+        together(scale=b, sensitivity=most, shift=moved)
+        eps, m = per_noise("scale", most, b), moved / b
+    theta = float(checks.within("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
+    told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
+    parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
+    if theta == 1:
+        return Experiment(Laplace(m), "laplace", parameters, worlds=between(neighbours))
+    law = (
+        StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
+    )
+    return Experiment(law, "laplace", {**parameters, "stretch": theta}, worlds=between(neighbours))
+
+
+def gaussian(
+    *,
+    psi: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    epsilon: ArrayLike | None = None,
+    delta: ArrayLike | None = None,
+    calibration: str = "analytic",
+    sensitivity: ArrayLike = 1.0,
+    shift: ArrayLike | None = None,
+    neighbours: str = "add-remove",
+    norm: str = "L2",
+) -> Experiment:
+    """Gaussian noise of standard deviation σ: N(0, σ²) against N(shift, σ²), ψ = shift/σ (paper 002).
+
+    Say it by ``psi``, by ``sigma``, or by a target (``epsilon``, ``delta``): the analytic calibration finds the
+    smallest sufficient σ; the classical one, σ = √(2·log(1.25/δ))·sensitivity/ε, is proven only for ε < 1 and refused
+    beyond.
+
+    >>> gaussian(psi=1.0).success()
+    0.69146246127401...
+    >>> round(gaussian(epsilon=1.0, delta=1e-5).parameters["sigma"], 6)
+    3.730632
+    """
+    _norm(norm, "L2", "Gaussian")
+    checks.choice("calibration", calibration, ("analytic", "classical"))
+    most, moved = reach(sensitivity, shift)
+    which = one_of(psi=psi, sigma=sigma, epsilon=epsilon)
+    if (delta is None) == (which == "epsilon"):
+        raise InputError("epsilon and delta calibrate the noise together: give both, or psi, or sigma")
+    target: dict[str, Any] = {}
+    if which == "psi":
+        worst = checks.loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
+        together(psi=worst, sensitivity=most, shift=moved)
+        s, mu = _noise("psi", worst, most), worst * (moved / most)
+    elif which == "sigma":
+        s = checks.positive("sigma", sigma)  # type: ignore[arg-type]
+        together(sigma=s, sensitivity=most, shift=moved)
+        per_noise("sigma", most, s)
+        mu = moved / s
+    else:
+        eps = checks.within("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
+        d = checks.probability("delta", delta, closed=False)  # type: ignore[arg-type]
+        together(epsilon=eps, delta=d, sensitivity=most, shift=moved)
+        worst = np.asarray(np.vectorize(calibrated_psi, otypes=[float])(eps, d, calibration))
+        s, mu = _noise("epsilon", worst, most), worst * (moved / most)
+        target = {"epsilon": plain(eps), "delta": plain(d), "calibration": calibration}
+    told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
+    parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
+    return Experiment(Normal(mu), "gaussian", parameters, worlds=between(neighbours))
+
+
+def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
+    """sensitivity/σ for a target (ε, δ), by either calibration."""
+    checks.choice("calibration", calibration, ("analytic", "classical"))
+    if calibration == "analytic":
+        return psi_for_delta(epsilon, delta)
+    if not 0 < epsilon < 1:
+        raise InputError(
+            f"epsilon is {epsilon:g}: the classical calibration is proven only for 0 < epsilon < 1, "
+            "so use calibration='analytic'",
+            parameter="epsilon",
+        )
+    return float(epsilon / np.sqrt(2 * np.log(1.25 / delta)))
+
+
+# -- the noise on one published answer: how large it is, and how far it strays ----------------------------------------
+
+
+NOISES = ("laplace", "gaussian")
+_LOG2 = np.log(2.0)
+_LARGEST = 1e280  # thresholds are many units of the noise, and doubles end at 1e308
+
+
+def tail(noise: str, z: Array) -> Array:
+    """P(Z > z), with relative precision in the far tail."""
+    if noise == "gaussian":
+        return np.asarray(ndtr(-np.asarray(z)))
+    z = np.asarray(z, dtype=float)
+    return np.where(z >= 0, 0.5 * np.exp(-np.maximum(z, 0.0)), 1 - 0.5 * np.exp(np.minimum(z, 0.0)))
+
+
+def log_tail(noise: str, z: Array) -> Array:
+    """log P(Z > z): a p-value of 1e-300 and one of 1e-30000 are still told apart."""
+    if noise == "gaussian":
+        return np.asarray(log_ndtr(-np.asarray(z)))
+    z = np.asarray(z, dtype=float)
+    return np.where(z >= 0, -_LOG2 - np.maximum(z, 0.0), np.log1p(-0.5 * np.exp(np.minimum(z, 0.0))))
+
+
+def quantile(noise: str, alpha: Array) -> Array:
+    """The z that noise exceeds with probability α: −log(2α) up to ½ and log(2(1−α)) above, or −Φ⁻¹(α).
+
+    Infinite at α = 0 (nothing is beyond it) and minus infinite at α = 1.
+    """
+    alpha = np.asarray(alpha, dtype=float)
+    if noise == "gaussian":
+        return np.asarray(-ndtri(alpha))
+    with np.errstate(divide="ignore"):
+        low, high = -_LOG2 - np.log(np.minimum(alpha, 0.5)), _LOG2 + np.log1p(-np.maximum(alpha, 0.5))
+    return np.asarray(np.where(alpha <= 0.5, low, high))
+
+
+def two_sided_quantile(noise: str, alpha: Array) -> Array:
+    """The k with P(|Z| > k) = α: −log α, or −Φ⁻¹(α/2); infinite at α = 0 and 0 at α = 1."""
+    alpha = np.asarray(alpha, dtype=float)
+    with np.errstate(divide="ignore"):
+        value = np.log(alpha)
+    if noise == "gaussian":  # half of the smallest double is 0
+        value = np.where(alpha > 1e-300, ndtri(alpha / 2), ndtri_exp(value - _LOG2))
+    return np.asarray(0.0 - value)  # no minus sign on a zero
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A kind of noise and its unit; ``told`` is how it was said, for the record."""
+
+    kind: str
+    unit: Array
+    told: Mapping[str, Any]
+
+
+def calibrate(
+    *,
+    epsilon: ArrayLike | None,
+    scale: ArrayLike | None,
+    sigma: ArrayLike | None,
+    delta: float | None,
+    sensitivity: ArrayLike,
+    noise: str | None,
+    calibration: str,
+) -> Noise:
+    """The noise from exactly one of ε, scale and σ; ``noise`` left out is Laplace unless σ or δ says Gaussian."""
+    which = one_of(epsilon=epsilon, scale=scale, sigma=sigma)
+    said = "gaussian" if sigma is not None or delta is not None else "laplace"
+    kind = said if noise is None else checks.choice("noise", noise, NOISES)
+    if scale is not None and kind == "gaussian":
+        raise InputError(
+            "scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta",
+            parameter="scale",
+        )
+    if sigma is not None and kind == "laplace":
+        raise InputError(
+            "sigma belongs to gaussian noise and noise is 'laplace': give scale or epsilon", parameter="sigma"
+        )
+    if (delta is not None) != (kind == "gaussian" and which == "epsilon"):
+        raise InputError(
+            "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there",
+            parameter="delta",
+        )
+    checks.choice("calibration", calibration, ("analytic", "classical"))
+    most = checks.positive("sensitivity", sensitivity)
+    if which == "sigma":
+        unit = checks.positive("sigma", sigma)  # type: ignore[arg-type]
+        together(sigma=unit, sensitivity=most)
+        per_noise("sigma", most, unit)
+        return Noise(kind, _usable(unit, "sigma", unit), {"sigma": unit, "sensitivity": most})
+    if which == "scale":
+        unit = checks.positive("scale", scale)  # type: ignore[arg-type]
+        together(scale=unit, sensitivity=most)
+        said_so = {"epsilon": per_noise("scale", most, unit), "scale": unit, "sensitivity": most}
+        return Noise(kind, _usable(unit, "scale", unit), said_so)
+    if kind == "laplace":
+        eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
+        together(epsilon=eps, sensitivity=most)
+        with np.errstate(over="ignore"):
+            unit = np.asarray(most / eps)
+        return Noise(kind, _usable(unit, "epsilon", eps), {"epsilon": eps, "scale": unit, "sensitivity": most})
+    e = float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
+    with np.errstate(over="ignore", divide="ignore"):
+        unit = np.asarray(most / np.asarray(calibrated_psi(e, d, calibration)))
+    told = {"epsilon": e, "delta": d, "calibration": calibration, "sigma": unit, "sensitivity": most}
+    return Noise(kind, _usable(unit, "epsilon", e), told)
+
+
+def _usable(unit: Array, name: str, value: Any) -> Array:
+    if not np.all(unit <= _LARGEST):
+        raise InputError(
+            f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units",
+            parameter=name,
+        )
+    return unit

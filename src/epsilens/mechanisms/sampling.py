@@ -1,0 +1,139 @@
+"""Poisson sampling: a release computed on a sample that every record joins by its own coin.
+
+**Add/remove**: the person is in the data or not, H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022). **Replace**: the
+person's record has one value or another, and both were drawn with probability q.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..errors import InputError
+from ..experiment import Experiment, factor_of
+from ..laws.closed.laplace import LaplaceReplaced
+from ..laws.closed.normal import NormalReplaced
+from ..laws.composition.law import Loss
+from ..laws.composition.sampled import Flagged, Sampled
+from ..laws.composition.sided import WIDTH
+from ..laws.composition.step import Composable, NoiseKind, Step
+from ..laws.finite.law import Finite, FiniteStep
+from ..laws.product import steps_of, width_of
+from ..readings.law import Known, Law
+from ..worlds import Neighbours, between, neighbours_of
+from .arrays import arrays
+from .recipe import remembered
+
+_LEAST_RATE = 1e-12
+#: Both records may pull in opposite directions, each as far as one can.
+_REPLACED = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
+
+
+class Drawn(StrEnum):
+    """What is known of a release computed on a sample."""
+
+    FINITE = "finite"  # atoms stay atoms
+    MIXED = "mixed"  # H1 is mixed with H0
+    OPPOSITE = "opposite"  # two records, each as far away as one can be
+    TOLD = "told"  # whether the record was drawn is given away, for want of anything better
+    CLAIM = "claim"  # what was sampled is only known by a bound itself
+
+
+_NOTES = {
+    Drawn.FINITE: "Poisson sampling of a finite pair: exact",
+    Drawn.MIXED: "Poisson sampling: the safe end of a proven bracket",
+    Drawn.OPPOSITE: "the two records may pull in opposite directions, each as far as one can",
+    Drawn.TOLD: "an upper bound: the adversary is told whether the record was drawn",
+    Drawn.CLAIM: "Poisson sampling of a bound: an upper bound, as {} is one; nothing is known from below",
+}
+
+
+def relation_of(neighbours: Any) -> Neighbours:
+    """The neighbouring relation, also as it is often written, with a stroke."""
+    return neighbours_of("add-remove" if str(neighbours) == "add/remove" else neighbours)
+
+
+def rate_of(value: Any) -> float:
+    """A probability of being drawn: 0, or large enough to be counted with."""
+    rate = float(checks.probability("rate", checks.scalar("rate", value)))
+    if 0 < rate < _LEAST_RATE:
+        raise InputError(f"rate is {rate:g}: give 0, or a probability of at least {_LEAST_RATE:g}", parameter="rate")
+    return rate
+
+
+@arrays("rate")
+@remembered
+def subsample(
+    experiment: Experiment, rate: ArrayLike, *, neighbours: str = "add-remove", width: float | None = None
+) -> Experiment:
+    """The release computed on a Poisson sample: every record takes part with probability ``rate``.
+
+    The experiment says what one person does who is drawn: H0 without them, H1 with them. The sample is this release's
+    own: repeated or composed, every release draws another. Of correlated records each takes part by a coin of its own,
+    and the unknown ones keep their values from release to release: exact for few records with finitely many values,
+    refused for jointly normal ones.
+
+    >>> import epsilens as el
+    >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
+    0.158565
+    """
+    if not isinstance(experiment, Experiment):
+        raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
+    q, said = rate_of(rate), relation_of(neighbours)
+    told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
+    worlds = between(said)
+    if q == 0:
+        law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
+        return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
+    replaces = said is Neighbours.REPLACE and experiment.worlds.replaces
+    if q == 1 and (replaces or said == experiment.parameters.get("neighbours", "add-remove")):
+        return experiment
+    if experiment.latent is not None:
+        law, latent, note = experiment.latent.sampled(q)
+        return Experiment(law, "subsample", told, experiment.worlds, (note,), latent=latent)
+    step, drawn = _sampled(experiment, q, said)
+    if experiment.law.known is Known.BOUND or not isinstance(experiment.law, Composable):
+        drawn = Drawn.CLAIM  # a law without steps enters as the worst case of its ε
+    bound = drawn in (Drawn.TOLD, Drawn.CLAIM)
+    closed = step.as_law()
+    if closed is not None:
+        law = closed.as_bound() if bound else closed
+    else:
+        law = Loss([(step, 1)], WIDTH if width is None else width_of(width), bound=bound)
+    return Experiment(law, "subsample", told, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
+
+
+def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tuple[Step, Drawn]:
+    swaps = experiment.worlds.replaces
+    steps = steps_of(factor_of(experiment))
+    if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
+        raise InputError(
+            f"{experiment.name} is several releases or sampled already: where each draws a sample of its own, "
+            "subsample each and compose; of several releases from one sample nothing is known here"
+        )
+    step = steps[0][0]
+    if neighbours is Neighbours.ADD_REMOVE:
+        if swaps:
+            raise InputError(
+                "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
+            )
+        if isinstance(step, FiniteStep):
+            return step.drawn(rate), Drawn.FINITE
+        return Sampled(step, rate), Drawn.MIXED
+    if not swaps:
+        noise = step.noise
+        if experiment.law.known is Known.EXACT and noise is not None:  # the noise itself, not only a claim about it
+            if rate == 1:  # both records are always there, twice as far apart
+                return step.grouped(2), Drawn.OPPOSITE
+            return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE
+        raise InputError(
+            f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
+            "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
+        )
+    if isinstance(step, FiniteStep):
+        return step.flagged(rate), Drawn.TOLD
+    return Flagged(step, rate), Drawn.TOLD

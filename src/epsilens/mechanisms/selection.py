@@ -1,0 +1,373 @@
+"""Selection: which of many outcomes has the highest score, told with noise.
+
+One person moves each score by at most the **sensitivity** Δ; a **monotonic** score can only rise, so that all move the
+same way. ε is what one selection guarantees: noise of scale 2Δ/ε, or Δ/ε where scores are monotonic. Given by the
+``scale`` of its noise, a selection with monotonic scores has half the ε.
+
+Without scores the law is the worst case over all scores there could be, exact for one selection unless its noise is
+Laplace, where it is a bound. Of several selections
+their product is an upper bound, and for Gumbel noise another one holds beside it: each is ε²/8-zCDP (Cesar & Rogers
+2021). A composition reads the smaller of the two, whichever that is at each place.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from .. import checks
+from ..checks import Array
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.logistic import BoundedRange
+from ..laws.closed.noisy_max import NoisyMax
+from ..laws.finite.law import Finite
+from ..laws.product import Factor, product, width_of
+from ..numerics.roots import root
+from ..readings.law import Known, Law
+from ..worlds import between
+from .arrays import arrays
+from .claims import from_rdp, to_rdp
+from .discrete import pure
+from .noise import one_of
+from .recipe import remembered
+
+_MOST = 700.0
+_ORDERS = 1 + np.geomspace(0.01, 1e5, 281)
+_FEW, _SIZES = 4, (1.0, 5.0, 15.0, 30.0, 60.0)  # first every fourth, then those that serve a δ of e^{−size}
+_ANY_SCORES = "the worst case over all scores that one person can move so far; the actual scores may tell less"
+_EACH_POINT = (
+    "the worst case over all scores that one person can move so far, at each point of the curve; the actual scores may "
+    "tell less, and divergences and the area under the curve bound those of any scores"
+)
+_UNREACHED = "an upper bound: no scores are known that tell so much under this noise"
+
+
+class Drawn(StrEnum):
+    """The noise on the scores."""
+
+    GUMBEL = "gumbel"
+    LAPLACE = "laplace"
+    EXPONENTIAL = "exponential"
+
+
+_LAWS: dict[Drawn, Callable[[float], Law]] = {
+    Drawn.GUMBEL: BoundedRange,
+    Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon), known=Known.BOUND),  # no scores are known to reach it
+    Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
+}
+
+_BY = {"exponential": Drawn.GUMBEL, "noisy-max": Drawn.LAPLACE, "permute-and-flip": Drawn.EXPONENTIAL}
+
+
+def _epsilon(epsilon: Any, name: str = "epsilon") -> float:
+    return float(checks.within(name, checks.positive(name, checks.scalar(name, epsilon)), 1e-15, _MOST))
+
+
+def _sensitivity(sensitivity: Any) -> float:
+    return float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
+
+
+def _monotonic(value: Any, neighbours: Any) -> bool:
+    """Whether one person moves all scores the same way, which a record that takes another's place does not."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"monotonic is {value!r}: give True or False", parameter="monotonic")
+    if value and between(neighbours).replaces:
+        raise InputError(
+            "monotonic is True with neighbours='replace': where a record is replaced one score may rise and another "
+            "fall, so leave it out, or give neighbours='add-remove'",
+            parameter="monotonic",
+        )
+    return bool(value)
+
+
+@arrays("epsilon", "sensitivity")
+@remembered
+def exponential(
+    *,
+    epsilon: ArrayLike,
+    scores0: ArrayLike | None = None,
+    scores1: ArrayLike | None = None,
+    sensitivity: ArrayLike = 1.0,
+    monotonic: bool = False,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """The exponential mechanism: P(r) ∝ exp(ε·score(r)/(2·sensitivity)), the same as Gumbel noise on the scores.
+
+    ``scores0`` and ``scores1`` are the scores of the same outcomes in the two worlds. Without them the law is the worst
+    case over all scores, Logistic(0) against Logistic(ε): logit TPR = logit FPR + ε. ``monotonic`` drops the factor 2,
+    allowed when a person can only raise scores (or only lower them).
+
+    >>> round(exponential(epsilon=1.0).advantage(), 6)  # tanh(ε/4)
+    0.244919
+    >>> round(exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]).advantage(), 6)
+    0.122051
+    """
+    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
+    told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
+    if scores0 is None and scores1 is None:
+        return _selected(BoundedRange(eps), "exponential", told)
+    for name, scores in (("scores0", scores0), ("scores1", scores1)):
+        if scores is None:
+            raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
+    law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
+    return Experiment(law, "exponential", {**told, "outcomes": int(law.llr.size)}, worlds=between(neighbours))
+
+
+def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float, rises: bool) -> Finite:
+    """P(r) ∝ exp(rate·score(r)) in the two worlds."""
+    s0, s1 = checks.real("scores0", scores0), checks.real("scores1", scores1)
+    if s0.ndim != 1 or s0.shape != s1.shape or s0.size == 0:
+        raise InputError(f"scores0 and scores1 have shapes {s0.shape} and {s1.shape}: give two lists of equal length")
+    if rises and (s1 > s0).any() and (s1 < s0).any():
+        raise InputError(
+            "monotonic is True and one score rises while another falls: leave it out, which doubles the noise, or give "
+            "scores that all move the same way",
+            parameter="monotonic",
+        )
+    moved = np.abs(s1 - s0).max()
+    if moved > most * (1 + 1e-12):
+        raise InputError(
+            f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity",
+            parameter="sensitivity",
+        )
+    log_p0 = rate * (s0 - s0.max())
+    log_p0 = log_p0 - logsumexp(log_p0)
+    # llr_r = −log Σ p0_k·exp(rate·(Δ_k − Δ_r)), from the likeliest outcome, where the sum may be 1 up to 1e-20
+    rise = rate * (s1 - s0)
+    top = int(np.argmax(log_p0))
+    more = log_p0 + np.maximum(rise - rise[top], 0.0)
+    if more.max() < 0.5:
+        first = -np.log1p(np.sum(np.exp(log_p0) * np.expm1(rise - rise[top])))
+    else:
+        first = -logsumexp(log_p0 + rise - rise[top])
+    return Finite(log_p0, first + (rise - rise[top]))
+
+
+@arrays("epsilon", "scale", "sensitivity")
+def noisy_max(
+    *,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    noise: str = "laplace",
+    sensitivity: ArrayLike = 1.0,
+    monotonic: bool = False,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """Report noisy max: the outcome whose score is highest after independent noise, and nothing else.
+
+    With ``exponential`` noise the worst case is Lap(0) against Lap(ε), as of a Laplace answer, and two outcomes reach
+    it (:mod:`epsilens.laws.closed.noisy_max`). With ``laplace`` noise that is an upper bound: no scores are known that
+    tell so much. ``gumbel`` noise is the exponential mechanism. Give ``epsilon``, or the ``scale`` of the noise. The
+    noisy score itself is not part of the release.
+
+    >>> round(noisy_max(epsilon=1.0).advantage(), 6), round(noisy_max(epsilon=1.0, noise="gumbel").advantage(), 6)
+    (0.393469, 0.244919)
+    >>> noisy_max(scale=2.0).epsilon(), noisy_max(scale=2.0, monotonic=True).epsilon()
+    (1.0, 0.5)
+    """
+    drawn = Drawn(checks.choice("noise", noise, tuple(d.value for d in Drawn)))
+    most, rises = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
+    way = (1 if rises else 2) * most
+    if one_of(epsilon=epsilon, scale=scale) == "epsilon":
+        eps = _epsilon(epsilon)
+    else:
+        b = float(checks.positive("scale", checks.scalar("scale", scale)))  # type: ignore[arg-type]
+        eps = way / b
+        if not 1e-15 <= eps <= _MOST:
+            raise InputError(
+                f"scale is {b:g} for a sensitivity of {most:g}: give one from {way / _MOST:.6g} to {way * 1e15:.6g}",
+                parameter="scale",
+            )
+    told = {"epsilon": eps, "scale": way / eps, "noise": str(drawn), "sensitivity": most, "monotonic": rises}
+    return _selected(_LAWS[drawn](eps), "noisy_max", {**told, "neighbours": neighbours})
+
+
+@arrays("epsilon", "sensitivity")
+def permute_and_flip(
+    *, epsilon: ArrayLike, sensitivity: ArrayLike = 1.0, monotonic: bool = False, neighbours: str = "add-remove"
+) -> Experiment:
+    """Permute-and-flip (McKenna & Sheldon 2020): outcomes in random order, each kept with e^{ε(score − best)/2Δ}.
+
+    It draws as :func:`noisy_max` with exponential noise does (Ding et al. 2021).
+
+    >>> round(permute_and_flip(epsilon=1.0).advantage(), 6)
+    0.393469
+    """
+    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
+    told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
+    return _selected(NoisyMax(np.asarray(eps)), "permute_and_flip", told)
+
+
+@arrays("epsilon", "k", "sensitivity")
+def top_k(
+    *,
+    epsilon: ArrayLike,
+    k: ArrayLike,
+    by: str = "exponential",
+    sensitivity: ArrayLike = 1.0,
+    monotonic: bool = False,
+    neighbours: str = "add-remove",
+    width: float | None = None,
+) -> Experiment:
+    """The k outcomes with the highest scores, by peeling: k selections of ``epsilon`` each, without what was taken.
+
+    ``by`` is ``"exponential"``, ``"noisy-max"`` (Laplace or exponential noise) or ``"permute-and-flip"``. One draw of
+    Gumbel noise for all scores and its k largest, in order, are the same release as k exponential mechanisms (Durfee &
+    Rogers 2019); with other noise each selection draws afresh, and one draw for all is not covered. Later selections
+    depend on earlier ones, which both bounds allow for: the product of the worst cases, and zCDP for the exponential
+    mechanism.
+
+    >>> e = top_k(epsilon=0.5, k=50)
+    >>> round(e.epsilon(1e-6), 2), round(e.epsilon(), 6)
+    (10.09, 25.0)
+    """
+    checks.choice("by", by, tuple(_BY))
+    eps, most = _epsilon(epsilon), _sensitivity(sensitivity)
+    times = checks.whole("k", k, low=1, high=10**6)
+    if eps * times > 1e4:
+        raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
+    told: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
+    told |= {"monotonic": _monotonic(monotonic, neighbours), "neighbours": neighbours}
+    one = _LAWS[_BY[by]](eps)
+    if times == 1:
+        return _selected(one, "top_k", told)
+    asked = None if width is None else width_of(width)
+    if asked is not None:
+        told["width"] = asked
+    made = product([Factor(one, times, "a selection")], asked)
+    return Experiment(made.law, "top_k", told, between(neighbours), (made.note, _EACH_POINT))
+
+
+@arrays("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
+def sparse_vector(
+    *,
+    epsilon: ArrayLike | None = None,
+    threshold_scale: ArrayLike | None = None,
+    query_scale: ArrayLike | None = None,
+    above: ArrayLike = 1,
+    sensitivity: ArrayLike = 1.0,
+    monotonic: bool = False,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """The sparse vector technique: which queries exceed a threshold, until ``above`` of them did; an ε-DP claim.
+
+    Laplace noise of scale Δ/ε₁ on the threshold, drawn once, and of scale 2cΔ/ε₂ on each query (cΔ/ε₂ where all queries
+    move the same way), c the number ``above`` it: ε = ε₁ + ε₂ (Lyu, Su & Li 2017, Algorithm 1 and Theorems 2 and 3).
+    Give ``epsilon``, or both scales.
+
+    Several published variants are **not** private at any ε, and no parameters here stand for them: no noise on the
+    queries; noise on the queries that does not grow with c while the search goes on after the first; no end after c
+    answers above the threshold; the noisy query itself shown beside "above" (release it with noise of its own, and
+    compose).
+
+    >>> sparse_vector(threshold_scale=2.0, query_scale=4.0).epsilon()
+    1.0
+    """
+    count = checks.whole("above", above, low=1, high=10**9)
+    most, same = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
+    scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
+    told: dict[str, Any] = {}
+    if epsilon is not None:
+        if any(v is not None for v in scales.values()):
+            raise InputError("epsilon is given beside a scale: give epsilon, or both scales", parameter="epsilon")
+        eps = _epsilon(epsilon)
+    else:
+        for name, value in scales.items():
+            if value is None:
+                raise InputError(
+                    f"{name} is missing: without noise on both the threshold and the queries the technique is not "
+                    "private, so give both scales, or epsilon",
+                    parameter=name,
+                )
+            told[name] = float(checks.positive(name, checks.scalar(name, value)))
+        eps = most / told["threshold_scale"] + (1 if same else 2) * count * most / told["query_scale"]
+        if not 1e-15 <= eps <= _MOST:
+            raise InputError(
+                f"threshold_scale and query_scale make an epsilon of {eps:.6g}: give scales that make one from 1e-15 "
+                f"to {_MOST:g}",
+                parameter="query_scale",
+            )
+    claim = pure(epsilon=eps, neighbours=neighbours)
+    told = {"epsilon": eps, **told, "above": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours}
+    return replace(claim, law=claim.law.as_bound(), origin="sparse_vector", parameters=told)
+
+
+def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
+    worst = _EACH_POINT if law.pointwise else _ANY_SCORES
+    notes = (worst,) if law.known is Known.EXACT else (_UNREACHED, worst)
+    return Experiment(law, name, told, between(told["neighbours"]), notes)
+
+
+# -- the best of several runs -------------------------------------------------------------------------------------
+
+
+@arrays("mean", "eta")
+@remembered
+def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike = 1.0) -> Experiment:
+    """The best of a random number of runs of a release, such as of a training with other hyperparameters; a claim.
+
+    The number K of runs is drawn once and kept secret: truncated negative binomial with parameters η > −1 and γ,
+    E K = ``mean``. η = 1 is geometric, 0 logarithmic. Only the best run is published. If one run has Rényi divergences
+    D, the whole has, for all orders λ, λ̂ > 1 (Papernot & Steinke 2022, Theorem 2),
+
+        D(λ) + (1+η)(1 − 1/λ̂)·D(λ̂) + (1+η)·ln(1/γ)/λ̂ + ln(E K)/(λ−1).
+
+    A fixed number of runs is no such release: compose them.
+
+    >>> import epsilens as el
+    >>> [round(repeat_and_select(el.gaussian(sigma=4.0), mean=10, eta=eta).epsilon(1e-6), 2) for eta in (1, 0)]
+    [2.27, 1.9]
+    """
+    if not isinstance(experiment, Experiment):
+        raise InputError("repeat_and_select needs an experiment: give what gaussian, dpsgd and the like return")
+    if experiment.many:
+        raise InputError("this is many experiments at once: give one", parameter="experiment")
+    runs = float(checks.within("mean", checks.scalar("mean", mean), 1.0, 1e12))
+    shape = float(checks.within("eta", checks.scalar("eta", eta), -1.0, 1e3))
+    if shape == -1:
+        raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", parameter="eta")
+    orders, once = _divergences(experiment)
+    if not np.isfinite(once).any():
+        raise InputError(
+            f"{experiment.name} has no finite Rényi divergence above order 1, so nothing is known of its best run",
+            parameter="experiment",
+        )
+    bound = once
+    if runs > 1:
+        more = (1 - 1 / orders) * once - _log_gamma(runs, shape) / orders
+        bound = once + (1 + shape) * float(more.min()) + math.log(runs) / (orders - 1)
+    keep = np.isfinite(bound)
+    claim = from_rdp(orders[keep], bound[keep] * (1 + 1e-12))
+    told = {"of": experiment.name, "mean": runs, "eta": shape}
+    return replace(claim, origin="repeat_and_select", parameters=told, worlds=experiment.worlds)
+
+
+def _divergences(experiment: Experiment) -> tuple[Array, Array]:
+    """Orders, and the Rényi divergence of each in the worse order; where each takes a quadrature, fewer of them."""
+    every = np.append(_ORDERS, np.inf)
+    if not experiment.law.width:
+        return every, np.asarray(to_rdp(experiment, every))
+    few = _ORDERS[::_FEW]
+    rough = np.asarray(to_rdp(experiment, few))
+    best = [int(np.argmin(rough + size / (few - 1))) for size in _SIZES]
+    more = _ORDERS[_FEW * max(min(best) - 1, 0) : _FEW * (max(best) + 1)]
+    more = np.append(np.setdiff1d(more, few), np.inf)
+    return np.concatenate((few, more)), np.concatenate((rough, np.asarray(to_rdp(experiment, more))))
+
+
+def _log_gamma(mean: float, eta: float) -> float:
+    """log γ from E K = η(1−γ)/(γ(1−γ^η)), for η = 0 (1/γ − 1)/log(1/γ); it falls in γ from ∞ to 1."""
+
+    def excess(x: Array) -> Array:  # x = log(1/γ) > 0
+        share = np.expm1(x) * (eta / -np.expm1(-eta * x) if eta else 1 / x)
+        return np.asarray(np.log(share) - math.log(mean))
+
+    return -float(root(excess, np.asarray(1e-12), np.asarray(600.0), rtol=1e-14))

@@ -1,0 +1,355 @@
+"""DP-SGD: many noisy steps, alike or on a schedule, each on a batch.
+
+Each step draws a batch and adds noise to the sum of what its records say. How batches are drawn decides how much one
+person shows: by a coin of each record's own (Poisson) here, all else in :mod:`.batches`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..errors import InputError, kind_of
+from ..experiment import Experiment
+from ..laws.closed.normal import Normal
+from ..laws.composition.law import Loss
+from ..laws.composition.sided import WIDTH
+from ..laws.product import width_of
+from ..readings.law import Law
+from ..shares import SHARES, shares_of
+from ..worlds import Neighbours, between
+from .arrays import arrays
+from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
+from .mixtures import in_anothers_place
+from .sampling import rate_of, relation_of
+
+_MOST_PEOPLE = 10**12
+#: What may change during one training.
+_SCHEDULED = ("sigma", "rate", "steps", "n", "batch", "epochs", "truncation")
+#: Lists by name, a row of names and numbers for each part, or the lists as a command spells them.
+Schedule: TypeAlias = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]] | str
+_DOMINATES = (
+    "the numbers are of the worst case that bounds every training with these settings, however each step depends on "
+    "those before; a real training may tell less, so the lower end of a bracket is no floor on it"
+)
+_FOLDED = (
+    "an upper bound: no data set is the worst in both orders, so both are taken at once; the low end of a bracket is "
+    "reached in one of them"
+)
+_MATCHED = (
+    "an upper bound: both orders are taken at once, and a little is added for batches that hold several of a group, or "
+    "one person several times; the low end of a bracket is reached in one of the orders"
+)
+_CUT = (
+    "an upper bound: the adversary is told whether a batch was cut; the low end of a bracket is reached where all "
+    "others add nothing"
+)
+_SHUFFLED = (
+    "an upper bound: the adversary is told the order of the records{}; the low end of a bracket is reached by an "
+    "attack that looks at the largest sum of each epoch, or at the sum of all"
+)
+_GAP = ", of which the person's is left out and leaves a gap in its batch"
+_NO_COIN = "batches are not drawn by a coin of each record's own: numbers for Poisson sampling do not hold here"
+
+
+def _one_meaning(varied: Mapping[str, Any]) -> None:
+    """Refuse lists that may be the rows of one schedule or many trainings."""
+    lengths = {name: len(value) for name, value in varied.items() if np.ndim(value) == 1}
+    alike = [name for name, length in lengths.items() if list(lengths.values()).count(length) > 1]
+    if alike:
+        lists = ", ".join(f"{name!r}: […]" for name in alike)
+        raise InputError(
+            f"{' and '.join(alike)} are lists of one length, which may be one training or many: for one training on a "
+            f"schedule give schedule={{{lists}}}, for many trainings use sweep or give shapes that make a grid, such "
+            f"as np.asarray({alike[0]})[:, None]",
+            parameter=alike[0],
+        )
+
+
+@arrays("sigma", "rate", "steps", "n", "batch", "epochs", "truncation", "people", "std", "clip", check=_one_meaning)
+def dpsgd(
+    *,
+    sigma: ArrayLike | None = None,
+    rate: ArrayLike | None = None,
+    steps: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
+    epochs: ArrayLike | None = None,
+    batches: str = "poisson",
+    truncation: ArrayLike | None = None,
+    people: ArrayLike = 1,
+    schedule: Schedule | None = None,
+    std: ArrayLike | None = None,
+    clip: ArrayLike | None = None,
+    neighbours: str = "add-remove",
+    width: float | None = None,
+) -> Experiment:
+    """DP-SGD: ``steps`` noisy steps, each on a batch, with Gaussian noise ``sigma`` times the clipping norm.
+
+    Say how large batches are by ``rate``, the share of people in one, or by ``n`` people and ``batch`` of them; and
+    how many there are by ``steps`` or ``epochs``. ``batches`` says how they are drawn:
+
+    - ``"poisson"``: every record joins by its own coin, so sizes vary.
+    - ``"fixed"``: so many records, drawn anew for each step without replacement. One person moves the sum twice as far.
+    - ``"with replacement"``: so many draws for each step, each of any record. One person may be drawn several times.
+    - ``"truncated"``: Poisson, of which at most ``truncation`` records are kept. A bound.
+    - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch. A
+      pass goes on where a schedule changes the noise, and begins anew where it changes n or batch.
+
+    ``sigma`` is in clipping norms (the noise multiplier of Opacus and TensorFlow Privacy). Noise whose standard
+    deviation on a sum of gradients is known instead is ``std``, with ``clip`` the norm they are clipped to.
+
+    ``people`` are a group who enter or leave together, or whose records are all replaced, or the examples of one
+    person: a random number of them is in a batch, and the worst case is that they pull together.
+
+    ``schedule`` says what changes during one training: lists by name, whose i-th entries belong together, or a row of
+    names and numbers for each part; a number given beside it holds throughout. An array elsewhere is many trainings at
+    once, as for every mechanism. ``width`` is the relative width asked of each reading's bracket (0.001 unless given);
+    it is reached by refining.
+
+    The pair of laws **dominates** every training with these settings: each step's worst case, a gradient that the
+    person moves by the whole clipping norm. Dominating pairs compose also where each step depends on the outcomes of
+    those before (Zhu, Dong & Wang 2022, Theorem 10), as training does, so every reading bounds a real training from
+    above. From below nothing follows: where gradients move less, or only the last model is published, less is told.
+
+    >>> e = dpsgd(sigma=1.0, rate=0.01, steps=10_000)
+    >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
+    6.19
+    >>> round(dpsgd(rate=0.01, schedule={"sigma": [2.0, 1.0], "steps": [9_000, 1_000]}).epsilon(delta=1e-5), 2)
+    2.79
+    >>> dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=10_000).epsilon(delta=1e-5).round(2).tolist()
+    [6.19, 2.16]
+    >>> low, high = dpsgd(sigma=1.0, n=10_000, batch=100, epochs=1, batches="shuffled").bracket("epsilon", delta=1e-5)
+    >>> round(low, 2), round(high, 2)  # never that of Poisson sampling, 0.72
+    (4.06, 4.38)
+    """
+    said, how = relation_of(neighbours), Batches(checks.choice("batches", batches, [str(b) for b in Batches]))
+    size = checks.whole("people", people, low=1, high=10**6)
+    given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
+    given = {name: _unwrapped(value, name) for name, value in (given | {"truncation": truncation}).items()}
+    if std is not None or clip is not None:
+        given["sigma"] = _multiplier(given["sigma"], _unwrapped(std), _unwrapped(clip))
+    if schedule is not None:
+        given |= _scheduled(schedule, [name for name, value in given.items() if value is not None])
+    if given["sigma"] is None:
+        raise InputError(
+            "dpsgd needs sigma, the noise in clipping norms: give it, or a schedule of it", parameter="sigma"
+        )
+    rows = _rows({name: value for name, value in given.items() if value is not None}, how)
+    told = _told(given, rows, how, said)
+    if size > 1:
+        told["people"] = size
+    asked = WIDTH if width is None else width_of(width)
+    if width is not None:
+        told["width"] = asked
+    law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked, size)
+    return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=between(said))
+
+
+def _made(
+    rows: list[Row], how: Batches, neighbours: Neighbours, width: float, people: int
+) -> tuple[Law, tuple[str, ...]]:
+    """The law, and words about it."""
+    replaces = neighbours is Neighbours.REPLACE
+    composed = (
+        f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
+    )
+    if how is Batches.SHUFFLED:
+        return shuffled(rows, neighbours, width, people), (_SHUFFLED.format("" if replaces else _GAP), _NO_COIN)
+    again = how is Batches.WITH_REPLACEMENT
+    if again or (how is Batches.FIXED and people > 1):
+        if not all(row.n for row in rows):
+            raise InputError("a group in batches of fixed size needs n and batch: give them instead of rate")
+        law = in_anothers_place(rows, neighbours, width, people, again)
+        return law, (_MATCHED if replaces else composed, _NO_COIN)
+    if how is Batches.FIXED:
+        return fixed(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
+    if how is Batches.TRUNCATED:
+        if people > 1:
+            raise InputError(
+                f"people is {people}: no bound is known of a group in truncated batches, so give 1, or other batches",
+                parameter="people",
+            )
+        return truncated(rows, neighbours, width), (_CUT,)
+    steps = [(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows]
+    counted = gathered([(step if people == 1 else step.grouped(people), k) for step, k in steps])
+    if all(row.rate == 1 for row in rows):
+        mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
+        return Normal(np.asarray(mu)), ("no sampling: exact",)
+    return Loss(counted, width), (composed,)
+
+
+def _multiplier(sigma: Any, std: Any, clip: Any) -> float:
+    """The noise in clipping norms, from the noise itself and the norm."""
+    if std is None:
+        raise InputError(
+            "clip is given without std: sigma is in clipping norms already, so that clip changes nothing; leave it "
+            "out, or give the noise itself as std",
+            parameter="clip",
+        )
+    if clip is None:
+        raise InputError("std is given without clip: give the norm that gradients are clipped to", parameter="std")
+    if sigma is not None:
+        raise InputError("sigma and std are both given: give the noise once", parameter="std")
+    noise, norm = (float(checks.within(name, v, 1e-100, 1e100)) for name, v in (("std", std), ("clip", clip)))
+    return noise / norm
+
+
+# -- what is given ----------------------------------------------------------------------------------------------------
+
+
+def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns of a schedule."""
+    if isinstance(schedule, str):
+        schedule = _spelled(schedule)
+    if isinstance(schedule, Mapping):
+        columns = {name: _unwrapped(value, name) for name, value in schedule.items()}
+    elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
+        if any(set(row) != set(schedule[0]) for row in schedule):
+            raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
+                             parameter="schedule")  # fmt: skip
+        columns = {name: [row[name] for row in schedule] for name in schedule[0]}
+    else:
+        raise InputError(
+            f"schedule is a {type(schedule).__name__}: give lists by name, such as {{'sigma': [1.0, 0.8], "
+            "'steps': [500, 500]}, or such rows",
+            parameter="schedule",
+        )
+    for name, column in columns.items():
+        if name not in _SCHEDULED:
+            raise InputError(
+                f"schedule has {name!r}: it may have {', '.join(_SCHEDULED)}", parameter="schedule", value=name
+            )
+        if name in beside:
+            raise InputError(f"{name} is given beside its schedule: give one of them", parameter=name)
+        if isinstance(column, str) or not np.iterable(column):
+            raise InputError(
+                f"{name} in schedule is {column!r}: give a list there, or {name}= beside it where it holds throughout",
+                parameter="schedule",
+            )
+    return {name: list(column) for name, column in columns.items()}
+
+
+def _spelled(text: str) -> dict[str, list[float]]:
+    """A schedule as a command spells it: ``sigma=1,0.8 steps=500,500``."""
+    columns: dict[str, list[float]] = {}
+    for word in text.replace(";", " ").split():
+        name, equals, numbers = word.partition("=")
+        try:
+            column = [float(shares_of(number) if name in SHARES else number) for number in numbers.split(",")]
+        except ValueError:
+            column = []
+        if not equals or not column or name in columns:
+            raise InputError(
+                f"schedule has {word[:40]!r}: write names and numbers, each once, such as 'sigma=1,0.8 steps=500,500'",
+                parameter="schedule",
+            )
+        columns[name] = column
+    return columns
+
+
+def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Neighbours) -> dict[str, Any]:
+    """The parameters as they go into JSON; rate and steps also where they follow."""
+    told = {name: _plain(value) for name, value in given.items() if value is not None}
+    several = any(isinstance(value, list) for value in told.values())
+    if "rate" not in told:
+        told["rate"] = [row.rate for row in rows] if several else rows[0].rate
+    listed = isinstance(told["steps"], list) if "steps" in told else several
+    told["steps"] = [row.steps for row in rows] if listed else rows[0].steps
+    if how is not Batches.POISSON:
+        told["batches"] = str(how)
+    return told | {"neighbours": str(neighbours)}
+
+
+def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
+    """One row per entry of a schedule, checked."""
+    sized = "n" in given or "batch" in given
+    if sized and not ("n" in given and "batch" in given and "rate" not in given):
+        raise InputError(
+            "n and batch say how large batches are, together and instead of rate: give both, or rate alone"
+        )
+    if not sized and how in (Batches.TRUNCATED, Batches.SHUFFLED, Batches.WITH_REPLACEMENT):
+        raise InputError(f"batches='{how}' needs n and batch: give how many people there are, and how many to a batch")
+    if not sized and ("rate" not in given or "epochs" in given):
+        raise InputError("dpsgd needs rate and steps, or n, batch and epochs (or steps): give one of these")
+    if ("epochs" in given) == ("steps" in given):
+        raise InputError("dpsgd needs steps or epochs, and not both: give one of them", parameter="steps")
+    if ("truncation" in given) != (how is Batches.TRUNCATED):
+        raise InputError(
+            "truncation is the largest size of a batch that is cut: give it with batches='truncated', and only there",
+            parameter="truncation",
+        )
+    rows = [_row(entry, several, how) for entry, several in _entries(given)]
+    if not any(row.steps for row in rows):
+        name = "steps" if "steps" in given else "epochs"
+        raise InputError(
+            f"{name} is 0 throughout: give a number of at least 1 somewhere in the schedule", parameter=name
+        )
+    return rows
+
+
+def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
+    noise = float(checks.within("sigma", entry["sigma"], 1e-2, 1e12))
+    least = 0 if several else 1  # a row of a schedule may be empty, a training not
+    if "rate" in entry:
+        return Row(noise, rate_of(entry["rate"]), checks.whole("steps", entry["steps"], low=least, high=10**9))
+    n = checks.whole("n", entry["n"], low=1, high=_MOST_PEOPLE)
+    batch = checks.whole("batch", entry["batch"], low=1, high=n)
+    passes = -(-n // batch)
+    if "steps" in entry:
+        count = checks.whole("steps", entry["steps"], low=least, high=10**9)
+    else:
+        epochs = float(checks.within("epochs", entry["epochs"], 0.0 if several else 1e-9, 1e9))
+        exact = Fraction(str(epochs))
+        count = math.ceil(exact * passes if how is Batches.SHUFFLED else exact * n / batch)
+        count = checks.whole("steps", count, low=0, high=10**9)
+    largest = checks.whole("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
+    return Row(noise, rate_of(batch / n), count, n, batch, largest)
+
+
+def _unwrapped(value: Any, name: str = "") -> Any:
+    """A number for an array of no dimension, and for shares that are written as 1%."""
+    value = shares_of(value) if name in SHARES else value
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _plain(value: Any) -> Any:
+    """As it goes into JSON."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(v) for v in value]
+    return int(value) if isinstance(value, int | np.integer) else float(value)
+
+
+def _entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
+    """The entries of a schedule, each with its parameters by name and whether its steps are one of several."""
+    lists = {name: list(v) for name, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
+    lengths = {len(v) for v in lists.values()}
+    if len(lengths) > 1 or 0 in lengths:
+        shapes = ", ".join(f"{name} has {len(v)}" for name, v in lists.items())
+        raise InputError(f"a schedule needs lists of one length, not empty: {shapes}")
+    several = "steps" in lists or "epochs" in lists
+    entries = []
+    for i in range(max(lengths, default=1)):
+        entry = {name: lists[name][i] if name in lists else value for name, value in columns.items()}
+        for name, value in entry.items():
+            _number(name, value)
+        entries.append((entry, several))
+    return entries
+
+
+def _number(name: str, value: Any) -> None:
+    """One number of a schedule, which is what a single number makes too."""
+    if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
+        shown = f"{value!r}"
+        shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        kind = "" if value is None else f", {kind_of(value)}"
+        raise InputError(
+            f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule",
+            parameter=name,
+        )
