@@ -55,23 +55,30 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 API: dict[str, tuple[str, ...]] = {
     "The one object": ("Experiment", "mechanisms.finite"),
     "Noise on one answer": (
-        "laplace", "gaussian", "mechanisms.geometric", "mechanisms.discrete_gaussian", "mechanisms.staircase", "mechanisms.skellam", "mechanisms.mixture", "mechanisms.vector", "attacks.above",
+        "laplace", "gaussian", "mechanisms.geometric", "mechanisms.discrete_gaussian", "mechanisms.staircase",
+        "mechanisms.skellam", "mechanisms.mixture", "mechanisms.vector", "attacks.above",
     ),
     "Choosing an answer": (
-        "mechanisms.exponential", "mechanisms.noisy_max", "mechanisms.permute_and_flip", "mechanisms.top_k", "mechanisms.sparse_vector", "mechanisms.repeat_and_select",
+        "mechanisms.exponential", "mechanisms.noisy_max", "mechanisms.permute_and_flip", "mechanisms.top_k",
+        "mechanisms.sparse_vector", "mechanisms.repeat_and_select",
     ),
     "From each person": (
-        "mechanisms.randomized_response", "mechanisms.unary", "mechanisms.hadamard_response", "mechanisms.count_mean_sketch", "mechanisms.rappor", "mechanisms.shuffled",
+        "mechanisms.randomized_response", "mechanisms.unary", "mechanisms.hadamard_response",
+        "mechanisms.count_mean_sketch", "mechanisms.rappor", "mechanisms.shuffled",
     ),
-    "Training": ("dpsgd", "mechanisms.clt", "mechanisms.matrix", "mechanisms.tree", "mechanisms.banded", "mechanisms.sqrt_prefix"),
-    "Claims": ("claim", "Claim", "mechanisms.pure", "mechanisms.approximate", "mechanisms.from_dp", "mechanisms.from_gdp", "mechanisms.from_rdp", "mechanisms.from_zcdp"),
+    "Training": ("dpsgd", "mechanisms.clt", "mechanisms.matrix", "mechanisms.tree", "mechanisms.banded",
+    "mechanisms.sqrt_prefix"),
+    "Claims": ("claim", "Claim", "mechanisms.pure", "mechanisms.approximate", "mechanisms.from_dp",
+    "mechanisms.from_gdp", "mechanisms.from_rdp", "mechanisms.from_zcdp"),
     "Putting together": ("compose", "subsample", "group", "attacks.worst_pair"),
     "Attacks": (
-        "attacks.differencing", "attacks.differencing_average", "attacks.differencing_median", "attacks.identify", "attacks.Identification", "attacks.mistaken",
+        "attacks.differencing", "attacks.differencing_average", "attacks.differencing_median", "attacks.identify",
+        "attacks.Identification", "attacks.mistaken",
         "attacks.observed", "attacks.Knowledge",
     ),
     "False records": (
-        "attacks.tampering", "attacks.detect", "attacks.detect_series", "attacks.watch", "attacks.detected_bias", "attacks.hidden_bias", "attacks.epsilon_to_detect",
+        "attacks.tampering", "attacks.detect", "attacks.detect_series", "attacks.watch", "attacks.detected_bias",
+        "attacks.hidden_bias", "attacks.epsilon_to_detect",
         "attacks.privacy_distortion", "attacks.kl_bound", "attacks.chernoff_bound",
     ),
     "Choosing and comparing": ("choose", "Choice", "Choices", "compare", "Comparison", "sweep", "Sweep"),

@@ -19,8 +19,7 @@ FORMS = ("to_text", "to_html")
 def main() -> None:
     """Whatever asks for an extra, with the extra, a line each."""
     asked = {}
-    spaces = (el, el.mechanisms, el.attacks)
-    for space, name in ((space, name) for space in spaces for name in space.__all__):
+    for space, name in ((part, name) for part in (el, el.mechanisms, el.attacks) for name in part.__all__):
         try:
             getattr(space, name)
         except el.MissingExtra as error:
