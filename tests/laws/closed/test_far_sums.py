@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import mpmath as mp
+import mpmath
 import numpy as np
 import pytest
 
@@ -10,30 +10,30 @@ from epsilens.laws.closed.far_sums import far_out
 from epsilens.laws.closed.sums import LaplaceSumShift
 
 
-def truth(density: list[mp.mpf], shift: float, a: float) -> mp.mpf:
+def truth(density: list[mpmath.mpf], shift: float, a: float) -> mpmath.mpf:
     """D_a by quadrature about the crest."""
-    order, d = mp.mpf(a), mp.mpf(shift)
+    order, d = mpmath.mpf(a), mpmath.mpf(shift)
 
-    def log_f(x: mp.mpf) -> mp.mpf:
-        one, other = (mp.log(mp.polyval(density, z)) - z for z in (x, x - d))
+    def log_f(x: mpmath.mpf) -> mpmath.mpf:
+        one, other = (mpmath.log(mpmath.polyval(density, z)) - z for z in (x, x - d))
         return (1 - order) * one + order * other
 
-    about = mp.sqrt(order * (len(density) - 1) * d) + d
-    crest = mp.findroot(lambda x: mp.diff(log_f, x, h=abs(x) * mp.mpf(10) ** -20), about)
-    sd = 1 / mp.sqrt(-mp.diff(log_f, crest, 2, h=abs(crest) * mp.mpf(10) ** -12))
+    about = mpmath.sqrt(order * (len(density) - 1) * d) + d
+    crest = mpmath.findroot(lambda x: mpmath.diff(log_f, x, h=abs(x) * mpmath.mpf(10) ** -20), about)
+    sd = 1 / mpmath.sqrt(-mpmath.diff(log_f, crest, 2, h=abs(crest) * mpmath.mpf(10) ** -12))
     top = log_f(crest)
     cuts = [crest + k * sd for k in range(-14, 17, 2)]
-    return (top + mp.log(mp.quad(lambda x: mp.exp(log_f(x) - top), cuts))) / (order - 1)
+    return (top + mpmath.log(mpmath.quad(lambda x: mpmath.exp(log_f(x) - top), cuts))) / (order - 1)
 
 
 @pytest.mark.parametrize("order", [1e8, 1e10, 1e12, 1e18, 1e30])
 @pytest.mark.parametrize(("q", "shift"), [(2, 0.5), (2, 3.0), (4, 0.25), (4, 0.7)])
 def test_high_orders(q: int, shift: float, order: float) -> None:
     # the convolution of q Laplaces: P = Σ_k (q−1+k)!/(k!·(q−1−k)!·2^k)·x^{q−1−k}/((q−1)!·2^q)
-    with mp.workdps(60):
-        unit = mp.factorial(q - 1) * mp.mpf(2) ** q
+    with mpmath.workdps(60):
+        unit = mpmath.factorial(q - 1) * mpmath.mpf(2) ** q
         density = [
-            mp.factorial(q - 1 + k) / (mp.factorial(k) * mp.factorial(q - 1 - k) * mp.mpf(2) ** k) / unit
+            mpmath.factorial(q - 1 + k) / (mpmath.factorial(k) * mpmath.factorial(q - 1 - k) * mpmath.mpf(2) ** k) / unit
             for k in range(q)
         ]
         expected = float(truth(density, shift, order))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import mpmath as mp
+import mpmath
 import numpy as np
 import pytest
 
@@ -15,7 +15,7 @@ from epsilens.laws.finite.joint import Joint, joint
 from epsilens.laws.finite.law import Finite
 from epsilens.laws.finite.whole import DiscreteNormal
 
-MP = mp.MPContext()
+MP = mpmath.MPContext()
 MP.dps = 50
 Pairs = list[tuple[Any, Any]]  # masses under H1 and H0
 
