@@ -1,15 +1,13 @@
-r"""Several Laplace numbers, each moved by its own amount: δ(ε) in closed form.
+"""Several Laplace numbers, each moved by its own amount: δ(ε) in closed form.
 
 One number moved by t scales has the loss L = |y| − |y − t|. Weighed by e^{−L/2}, its law in the second world is, for
 any t, e^{−t/2} times (half an atom at each of ±t, and the density ¼ between), with the transform
-
-.. math:: \tfrac12 e^{st}(1+\tfrac1{2s}) + \tfrac12 e^{-st}(1-\tfrac1{2s}).
+½e^{st}(1 + 1/2s) + ½e^{−st}(1 − 1/2s).
 
 For k numbers the product is a sum over signs σ of e^{s·σt}(1+1/2s)^p(1−1/2s)^{k−p}, p of the signs being up: powers of
 1/s, so that with a = σ·t, T = Σt and r = (a − ε)/2
 
-.. math:: \delta(\varepsilon)=2^{-k}\sum_{\sigma:\,a>\varepsilon} \sum_{j=0}^{k} c_{pj}\,
-          \bigl[e^{(a-T)/2}P_j(r) - e^{\varepsilon-(a+T)/2}B_j(r)\bigr],
+    δ(ε) = 2^{−k} Σ_{σ: a>ε} Σ_{j=0}^{k} c_pj·[e^{(a−T)/2}·P_j(r) − e^{ε−(a+T)/2}·B_j(r)],
 
 where P_0 = B_0 = 1, P_j is the regularised incomplete gamma function, B_1 = e^r − 1 and B_j = r^{j−1}e^r/(j−1)! −
 B_{j−1}. Numbers that move alike are taken together. There are at most 4^k terms, each at most 1: the rounding of as
