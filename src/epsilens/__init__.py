@@ -12,17 +12,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from . import shown
 from .namespaces import attach_stub
+from .shown import Presenter, present_with
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 __all__ = ["__version__", *__all__]
 
 
-def _presenter() -> shown.Presenter:
-    return cast(shown.Presenter, import_module(".show.presenters", __name__))
+def _presenter() -> Presenter:
+    return cast(Presenter, import_module(".show.presenters", __name__))
 
 
 # Results stand below what shows them; this package knows both.
-shown.present_with(_presenter)
+present_with(_presenter)
