@@ -33,7 +33,9 @@ def test_high_orders(q: int, shift: float, order: float) -> None:
     with mpmath.workdps(60):
         unit = mpmath.factorial(q - 1) * mpmath.mpf(2) ** q
         density = [
-            mpmath.factorial(q - 1 + k) / (mpmath.factorial(k) * mpmath.factorial(q - 1 - k) * mpmath.mpf(2) ** k) / unit
+            mpmath.factorial(q - 1 + k)
+            / (mpmath.factorial(k) * mpmath.factorial(q - 1 - k) * mpmath.mpf(2) ** k)
+            / unit
             for k in range(q)
         ]
         expected = float(truth(density, shift, order))
