@@ -26,7 +26,7 @@ try:
         compare_pages,
         files_pages,
         kept_pages,
-        ledger_pages,
+        ledger_pages as ledger_views,
         notions_pages,
         pages,
         papers_pages,
@@ -107,7 +107,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
         failed=_failed,
     )
     if ledger is not None:
-        app.add_middleware(ledger_pages.Named)
+        app.add_middleware(ledger_views.Named)
     return app
 
 
@@ -126,7 +126,7 @@ def _add_views(app: FastAPI) -> None:
     app.include_router(compare_pages.router)
     app.include_router(kept_pages.router)
     app.include_router(notions_pages.router)
-    app.include_router(ledger_pages.router)
+    app.include_router(ledger_views.router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
