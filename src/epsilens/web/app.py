@@ -26,7 +26,6 @@ try:
         compare_pages,
         files_pages,
         kept_pages,
-        ledger_pages as ledger_views,
         notions_pages,
         pages,
         papers_pages,
@@ -34,6 +33,9 @@ try:
         release_pages,
         reports_pages,
         shares_pages,
+    )
+    from . import (
+        ledger_pages as ledger_views,
     )
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
