@@ -1,10 +1,10 @@
-r"""One movement at one ε: the two laws an adversary faces, with δ(ε) in closed form wherever there is one.
+"""One movement at one ε: the two laws an adversary faces, with δ(ε) in closed form wherever there is one.
 
 The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.line.several`), or a
 normal one with ψ = ‖t‖₂. Beside them the names of groups that exist because of the person may be published, with the
 chance q₀ in the first world and q₁ in the second, which settles the question. With both, for any ε,
 
-.. math:: E_1[(1-e^{\varepsilon-L})_+] = q_1 + (1-q_1)\,\delta\bigl(\varepsilon+\log\tfrac{1-q_0}{1-q_1}\bigr).
+    E₁[(1 − e^{ε−L})₊] = q₁ + (1 − q₁)·δ(ε + log((1 − q₀)/(1 − q₁))).
 """
 
 from __future__ import annotations
