@@ -8,26 +8,8 @@
 0.25
 """
 
-from . import examples
-from .catalogue import NOTIONS, Notion, find
-from .conversion import Conversion, Step, convert, promise, promises, sure
-from .definitions import (
-    blowfish,
-    dependent,
-    dependent_groups,
-    diameter,
-    dp,
-    inferential,
-    membership,
-    mutual_information,
-    pufferfish,
-)
-from .implications import IMPLICATIONS, REFUTED, Conditions, Implication, Refuted
-from .mechanism import Mechanism, laplace_sum, noisy_sum, product, randomized_response, uniform
+from __future__ import annotations
 
-__all__ = [
-    "IMPLICATIONS", "NOTIONS", "REFUTED", "Conditions", "Conversion", "Implication", "Mechanism", "Notion",
-    "Refuted", "Step", "blowfish", "convert", "dependent", "dependent_groups", "diameter", "dp", "examples", "find",
-    "inferential", "laplace_sum", "membership", "mutual_information", "noisy_sum", "product", "promise", "promises",
-    "pufferfish", "randomized_response", "sure", "uniform",
-]  # fmt: skip
+from ..namespaces import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -4,15 +4,6 @@ each other, and the worst adversary over everything they might already know.
 
 from __future__ import annotations
 
-from .chains import Chain, chain
-from .joint_normal.records import NormalRecords, normal
-from .joint_table import table
-from .over_time import Temporal, backward, forward, limit, temporal
-from .risk import Contribution, Worst, worst_of
-from .tables import Table
-from .trees import Network, network, tree
+from ...namespaces import attach_stub
 
-__all__ = [
-    "Chain", "Contribution", "Network", "NormalRecords", "Table", "Temporal", "Worst", "backward", "chain",
-    "forward", "limit", "network", "normal", "table", "temporal", "tree", "worst_of",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

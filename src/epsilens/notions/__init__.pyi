@@ -1,0 +1,32 @@
+__all__: list[str]
+
+from . import examples as examples
+from .catalogue import NOTIONS as NOTIONS
+from .catalogue import Notion as Notion
+from .catalogue import find as find
+from .conversion import Conversion as Conversion
+from .conversion import Step as Step
+from .conversion import convert as convert
+from .conversion import promise as promise
+from .conversion import promises as promises
+from .conversion import sure as sure
+from .definitions import blowfish as blowfish
+from .definitions import dependent as dependent
+from .definitions import dependent_groups as dependent_groups
+from .definitions import diameter as diameter
+from .definitions import dp as dp
+from .definitions import inferential as inferential
+from .definitions import membership as membership
+from .definitions import mutual_information as mutual_information
+from .definitions import pufferfish as pufferfish
+from .implications import Conditions as Conditions
+from .implications import IMPLICATIONS as IMPLICATIONS
+from .implications import Implication as Implication
+from .implications import REFUTED as REFUTED
+from .implications import Refuted as Refuted
+from .mechanism import Mechanism as Mechanism
+from .mechanism import laplace_sum as laplace_sum
+from .mechanism import noisy_sum as noisy_sum
+from .mechanism import product as product
+from .mechanism import randomized_response as randomized_response
+from .mechanism import uniform as uniform
