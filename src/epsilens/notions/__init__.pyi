@@ -19,10 +19,10 @@ from .definitions import inferential as inferential
 from .definitions import membership as membership
 from .definitions import mutual_information as mutual_information
 from .definitions import pufferfish as pufferfish
-from .implications import Conditions as Conditions
 from .implications import IMPLICATIONS as IMPLICATIONS
-from .implications import Implication as Implication
 from .implications import REFUTED as REFUTED
+from .implications import Conditions as Conditions
+from .implications import Implication as Implication
 from .implications import Refuted as Refuted
 from .mechanism import Mechanism as Mechanism
 from .mechanism import laplace_sum as laplace_sum
