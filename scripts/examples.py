@@ -21,7 +21,7 @@ from typing import Any
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

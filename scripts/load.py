@@ -27,7 +27,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.web.serving import Server, server, start_of
+from tests.web.servers import Server, server, start_of
 
 QUICK = (
     "/explain?mechanism=laplace&epsilon=1", "/api/explain?mechanism=gaussian&sigma=1.5", "/help", "/api/tables",

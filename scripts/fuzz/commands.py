@@ -21,7 +21,7 @@ import typer
 import epsilens as el
 from epsilens.cli import demo
 from epsilens.cli.app import make_app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 from .lines import FILES, PASSWORD, line
 from .watched import Failed, Tried, watched

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from epsilens.catalogue.mechanisms import MECHANISMS, every_option
 from epsilens.catalogue.said import EXPLAINED
 from epsilens.web.app import create_app
-from epsilens.web.security import Limits
+from epsilens.web.limits import ServerLimits
 
 from .values import text
 from .watched import Failed, Tried, watched
@@ -30,7 +30,7 @@ def endpoints(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
         import schemathesis
         from starlette.testclient import TestClient
 
-        app = create_app(limits=Limits(reading_seconds=120))
+        app = create_app(limits=ServerLimits(reading_seconds=120))
         with TestClient(app, base_url=_HOST, follow_redirects=False) as client:
             definition = schemathesis.openapi.from_dict(client.get("/openapi.json").json())
             every: Any = definition.get_all_operations()

@@ -20,7 +20,7 @@ from tests.judges.plans.laws import Pair
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 from epsilens.cli.plans import assess as assess_command
 from epsilens.show.assessment.words import contradiction, headline, status
 

@@ -10,7 +10,7 @@ import typer
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 
 def explain(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str, str]:

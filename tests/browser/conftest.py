@@ -40,7 +40,7 @@ from functools import partial
 import epsilens as el
 from epsilens.cli.serve import serve
 from epsilens.web import app
-from epsilens.web.security import Limits
+from epsilens.web.limits import Limits
 app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}, reading_seconds={CEILING}))
 with tempfile.TemporaryDirectory() as folder:
     ledger = el.Ledger(folder + "/ledger.db")

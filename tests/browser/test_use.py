@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.show.explanation import explain
-from epsilens.web.examples import EXAMPLES
+from epsilens.web.form import EXAMPLES
 
 from .test_views import shown
 

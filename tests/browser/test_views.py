@@ -14,7 +14,7 @@ import pytest
 import epsilens as el
 from epsilens.show.explanation import chosen, explain
 from epsilens.show.render.html import held
-from epsilens.web.examples import EXAMPLES
+from epsilens.web.form import EXAMPLES
 
 Visit = Callable[..., Any]
 WIDTHS = [1280, 390]

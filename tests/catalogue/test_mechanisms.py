@@ -18,7 +18,7 @@ from epsilens.catalogue.parameters import PARAMETERS
 from epsilens.catalogue.readings import READINGS, parameter_of
 from epsilens.catalogue.said import find
 from epsilens.cli.app import make_app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 from epsilens.laws.closed.laplace import Laplace
 
 # -- the entries are those of the library -------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import typer
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 COMMAND = typer.main.get_command(app)
 RAND = ["scan", "epsilens:rand-hie", "--quasi", "site,age,female,black,education", "--person", "person"]

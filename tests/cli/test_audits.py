@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 pytest.importorskip("opendp")
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 
 def call(*arguments: str) -> int:

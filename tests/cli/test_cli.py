@@ -14,7 +14,7 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.cli import common
+from epsilens.cli import console
 from epsilens.cli.app import app
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(el.__file__).parents[1])}
@@ -35,7 +35,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """The command line in this process."""
 
     def call(*arguments: str) -> Result:
-        code = common.run(typer.main.get_command(app), arguments)
+        code = console.run(typer.main.get_command(app), arguments)
         return Result(code, *capsys.readouterr())
 
     return call
@@ -370,7 +370,7 @@ def test_charts_need_no_extra(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_help_imports_no_numpy() -> None:
     code = (
-        "import sys, typer; from epsilens.cli.app import app; from epsilens.cli.common import run;"
+        "import sys, typer; from epsilens.cli.app import app; from epsilens.cli.console import run;"
         "run(typer.main.get_command(app), ['--help']); run(typer.main.get_command(app), ['explain', '--help']);"
         "sys.exit(bool({'numpy', 'scipy', 'ibis', 'matplotlib'} & set(sys.modules)))"
     )

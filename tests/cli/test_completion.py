@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import epsilens
-from epsilens.cli.completion import columns_of
+from epsilens.cli.app import columns_of
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(epsilens.__file__).parents[1])}
 

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 YEARS = ["epsilens:rand-hie", "--columns", "visits", "--person", "person", "--time", "year", "--bounds", "0,20"]
 

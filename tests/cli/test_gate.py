@@ -13,7 +13,7 @@ import yaml
 
 import epsilens
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 ROOT = Path(__file__).parents[2]
 PLAN = """\

@@ -13,7 +13,7 @@ from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 COMMAND = typer.main.get_command(app)
 

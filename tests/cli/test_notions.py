@@ -11,7 +11,7 @@ import typer
 
 from epsilens import notions as n
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 COMMAND = typer.main.get_command(app)
 

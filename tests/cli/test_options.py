@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 
 def ran(*arguments: str) -> int:

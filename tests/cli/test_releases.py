@@ -11,7 +11,7 @@ import typer
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 pytest.importorskip("opendp")
 

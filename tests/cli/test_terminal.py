@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from epsilens.cli.app import app
-from epsilens.cli.common import emit, run
+from epsilens.cli.console import emit, run
 from epsilens.data.scan.scan import scan
 from epsilens.shown import harmless
 
@@ -85,7 +85,7 @@ def test_a_fault_of_ours_names_the_place_and_no_value(capsys: pytest.CaptureFixt
     assert run(broken) == 1
     said = capsys.readouterr().err
     assert said.startswith("epsilens: something went wrong inside epsilens (ValueError")
-    assert "cli/common.py:" in said
+    assert "cli/console.py:" in said
     assert "XQZ4711" not in said
 
 

@@ -17,9 +17,9 @@ import httpx
 import pytest
 from tests.extras.environments import ROOT, environment
 from tests.extras.walk import START, page, walk
-from tests.web.following import CSV, SMALL, attached, brought, followed
+from tests.web.navigation import CSV, SMALL, attached, brought, followed
 
-from epsilens.web.examples import DEFAULT, EXAMPLES
+from epsilens.web.form import DEFAULT_TABLE, EXAMPLES
 
 GIVEN = os.environ.get("EPSILENS_LIGHT")
 PLAN = SMALL.replace("by: sex", "by: sex\n  groups: [f, m]").replace("epsilon: 1.0", "epsilon: 0.3")
@@ -70,7 +70,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
 
 
 def test_every_link_of_the_page_answers(served: httpx.Client) -> None:
-    example = f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT]})}"
+    example = f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT_TABLE]})}"
     # The papers are computed, and have no part in extras: they are opened in the real environment alone.
     answers = walk(served, *START, example, only="/" if GIVEN else "/(?!papers/)")
     assert {at: status for at, status in answers.items() if status != 200} == {}

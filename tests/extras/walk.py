@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from tests.web.following import followed
+from tests.web.navigation import followed
 
 #: Addresses that differ in their query alone are one view, and so are the items of papers: so many of them are opened.
 ALIKE = 2

@@ -16,7 +16,7 @@ import epsilens as el
 from epsilens import notions
 from epsilens.auditing.recorded import Record
 from epsilens.cli import demo
-from epsilens.cli.literature import is_folder
+from epsilens.cli.explain import is_folder
 from epsilens.data.tables.memory import bytes_of
 
 

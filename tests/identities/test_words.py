@@ -23,7 +23,7 @@ from tests.specimens import EXPERIMENTS, RESULTS
 
 import epsilens as el
 from epsilens.catalogue.readings import READINGS
-from epsilens.cli import common
+from epsilens.cli import console
 from epsilens.cli.app import app
 from epsilens.worlds import Kind
 
@@ -235,7 +235,7 @@ COMMANDS = (
 
 def exit_code(words: tuple[str, ...]) -> int:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        return common.run(typer.main.get_command(app), words)
+        return console.run(typer.main.get_command(app), words)
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -14,7 +14,7 @@ import typer
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 from epsilens.ledger.charge import charge_of
 from epsilens.plan.file import read_release
 from epsilens.publish.files import Form

@@ -12,7 +12,7 @@ import typer
 import yaml
 
 from epsilens.assessment.assessment import assess
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 from epsilens.cli.demo import PEOPLE, RELEASE, main
 from epsilens.cli.plans import assess as assess_command
 from epsilens.cli.plans import init as init_command

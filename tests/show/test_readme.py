@@ -11,7 +11,7 @@ from scripts.examples import commands_that_differ
 
 from epsilens.catalogue.commands import Exit
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # it asks for a successor of httpx that is not 
     from starlette.testclient import TestClient
 
 from epsilens.web.app import create_app
-from epsilens.web.security import Limits
+from epsilens.web.limits import ServerLimits
 
 HOST = "http://127.0.0.1:8000"
 
@@ -24,7 +24,7 @@ HOST = "http://127.0.0.1:8000"
 @pytest.fixture(scope="session")
 def app() -> Any:
     # A crowded machine takes longer than a server allows.
-    limits = Limits(assess_seconds=120, reading_seconds=120, upload_bytes=3_000_000, unpacked_bytes=20_000_000)
+    limits = ServerLimits(assess_seconds=120, reading_seconds=120, upload_bytes=3_000_000, unpacked_bytes=20_000_000)
     return create_app(limits=limits)
 
 

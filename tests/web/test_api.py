@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from epsilens.cli.app import app as commands
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 
 
 def from_command(capsys: pytest.CaptureFixture[str], *words: str) -> Any:

@@ -17,10 +17,9 @@ from epsilens.cli.demo import RELEASE
 from epsilens.plan.file import read_release
 from epsilens.plan.plan import Release
 from epsilens.show.assessment.data import as_dict
-from epsilens.web.examples import EXAMPLES
-from epsilens.web.planform import entered, mapping_of, plan_of, to_yaml
+from epsilens.web.form import EXAMPLES, plan_from_entries, plan_from_release, release_mapping, to_yaml
 
-from .following import CSV, SMALL, attached, entries, followed, linked, problems, sent_as
+from .navigation import CSV, SMALL, attached, entries, followed, linked, problems, sent_as
 
 
 def _rounded(value: Any) -> Any:
@@ -162,7 +161,7 @@ def test_the_sheet_for_a_board(client: Any, bundled: Any, text_of: Any) -> None:
 
 def _through_the_form(release: Release) -> Release:
     """The release that the form says, filled in with this one."""
-    plan = plan_of(release)
+    plan = plan_from_release(release)
     form = dict(plan.values)
     for i, query in enumerate(plan.queries):
         form |= {f"q{i}_{k}": v for k, v in query.items()}
@@ -174,9 +173,9 @@ def _through_the_form(release: Release) -> Release:
         for j, row in enumerate(picked.rows):
             words = {"column": row.column, "is": row.comparison.value, "value": row.value, "to": row.to}
             form |= {f"{prefix}_{j}_{k}": v for k, v in words.items()}
-    again = entered(form, {"quasi": plan.quasi})
+    again = plan_from_entries(form, {"quasi": plan.quasi})
     assert again == plan
-    return read_release(to_yaml(mapping_of(again, release.data.table)))
+    return read_release(to_yaml(release_mapping(again, release.data.table)))
 
 
 @pytest.mark.parametrize(
@@ -225,19 +224,19 @@ def test_every_word_goes_through_the_form() -> None:
 
 def test_chances_are_shown_and_read_as_counts() -> None:
     """A form shows 60 of 100 and 20%; 60 of 100, 60% and 0.6 say the same, and the plan holds the number."""
-    plan = plan_of(read_release(EVERY_WORD))
+    plan = plan_from_release(read_release(EVERY_WORD))
     assert (plan.values["prior"], plan.values["success"], plan.values["error"]) == ("25 of 100", "60 of 100", "20%")
     for typed in ("60 of 100", "60%", "0.6", " 60 % "):
         plan.values["success"] = typed
-        assert mapping_of(plan, "epsilens:rand-hie")["limits"]["success"] == 0.6
+        assert release_mapping(plan, "epsilens:rand-hie")["limits"]["success"] == 0.6
 
 
 def test_groups_are_read_as_they_are_typed() -> None:
     form = {"q0_kind": "count", "q0_by": "town", "q0_groups": 'no, 007, 12, 1.50, "a, b", (empty)'}
-    made = read_release(mapping_of(entered(form), "epsilens:adult"))
+    made = read_release(release_mapping(plan_from_entries(form), "epsilens:adult"))
     assert made.queries[0].groups == ("no", "007", 12, "1.50", "a, b", None)
-    without = entered({**form, "q0_by": ""})
-    assert read_release(mapping_of(without, "epsilens:adult")).queries[0].groups is None
+    without = plan_from_entries({**form, "q0_by": ""})
+    assert read_release(release_mapping(without, "epsilens:adult")).queries[0].groups is None
 
 
 def test_the_form_asks_for_the_names_of_groups(client: Any, text_of: Any) -> None:

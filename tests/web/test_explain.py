@@ -187,13 +187,13 @@ def test_the_command_and_the_api_link_say_the_same(client: Any) -> None:
     ],
 )
 def test_a_field_is_found_by_the_parameter_never_by_the_words(error: el.InputError, field: str) -> None:
-    from epsilens.web.questions import problem_of
+    from epsilens.web.view_state import problem_of
 
     assert problem_of(error).field == field
 
 
 def test_the_symbol_stands_for_the_parameter() -> None:
-    from epsilens.web.questions import problem_of
+    from epsilens.web.view_state import problem_of
 
     assert problem_of(el.InputError("epsilon is -1: no", parameter="epsilon")).sentence == "ε is -1: no."
     assert problem_of(el.InputError("shift is 2: no", parameter="shift")).sentence == "Shift is 2: no."

@@ -18,12 +18,12 @@ from tests.examples import examples
 
 from epsilens.errors import EpsilensError
 from epsilens.web.app import create_app
-from epsilens.web.jobs import Job, State
-from epsilens.web.security import Limits
-from epsilens.web.tasks import Work
+from epsilens.web.jobs import Job, JobState
+from epsilens.web.limits import ServerLimits
+from epsilens.web.tasks import Task
 from epsilens.web.worker import answer
 
-_app = create_app(limits=Limits(assess_seconds=30, reading_seconds=120))
+_app = create_app(limits=ServerLimits(assess_seconds=30, reading_seconds=120))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     schema = schemathesis.openapi.from_asgi("/openapi.json", _app, headers={"Host": "127.0.0.1"})
@@ -41,8 +41,8 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
             raise EpsilensError("the table would be read now")
 
         job = Job(_app.state.jobs, task, upload, owner, request)
-        made = answer(Work({"task": task, **request}, reading=reading))
-        job.state, job.answer = State.DONE, {"data": {"schema": 1}, "basis": ""} if read else made
+        made = answer(Task({"task": task, **request}, reading=reading))
+        job.state, job.answer = JobState.DONE, {"data": {"schema": 1}, "basis": ""} if read else made
         job._over.set_result(None)
         return job
 

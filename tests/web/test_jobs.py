@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.web.serving import awaited, until
+from tests.web.servers import awaited, until
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.errors import InputError
-from epsilens.web.examples import EXAMPLES
-from epsilens.web.jobs import Job, Jobs, State
-from epsilens.web.refused import Refused
-from epsilens.web.security import Limits
-from epsilens.web.tasks import TASKS, Work
+from epsilens.web.errors import RequestError
+from epsilens.web.form import EXAMPLES
+from epsilens.web.jobs import Job, Jobs, JobState
+from epsilens.web.limits import ServerLimits
+from epsilens.web.tasks import TASKS, Task
 from epsilens.web.uploads import Upload
 from epsilens.web.worker import answer
 from epsilens.web.workers import Workers
 
 #: A crowded machine takes longer than a server allows.
-_PATIENT = Limits(assess_seconds=180)
+_PATIENT = ServerLimits(assess_seconds=180)
 PLAN = """title: People by sex
 data: {table: upload, quasi_identifiers: [age, sex]}
 queries:
@@ -79,7 +79,7 @@ class Crew:
 
 def _jobs(**limits: Any) -> tuple[Jobs, Crew]:
     crew = Crew()
-    made: Any = Jobs(Limits(**limits), crew)  # type: ignore[arg-type]
+    made: Any = Jobs(ServerLimits(**limits), crew)  # type: ignore[arg-type]
     return made, crew
 
 
@@ -88,7 +88,7 @@ def _worker(crew: Crew, text: str) -> Pretended:
     return next(w for w in crew.made if w.request.get("yaml") == text)
 
 
-def _wait(job: Job) -> State:
+def _wait(job: Job) -> JobState:
     until(lambda: job.state.over)
     return job.state
 
@@ -97,15 +97,15 @@ def test_few_run_and_the_others_follow_in_turn() -> None:
     jobs, crew = _jobs(assessments=1)
     first, second, third = (jobs.start("assess", owner=name, yaml=name) for name in "abc")
     _worker(crew, "a")
-    assert [j.state for j in (first, second, third)] == [State.RUNNING, State.WAITING, State.WAITING]
+    assert [j.state for j in (first, second, third)] == [JobState.RUNNING, JobState.WAITING, JobState.WAITING]
     assert [j.ahead() for j in (first, second, third)] == [0, 0, 1]
     second.end()
-    assert second.state is State.ENDED
+    assert second.state is JobState.ENDED
     _worker(crew, "a").answer()
-    assert _wait(first) is State.DONE
+    assert _wait(first) is JobState.DONE
     assert first.result() == {"made": "a"}
     _worker(crew, "c").answer()
-    assert _wait(third) is State.DONE
+    assert _wait(third) is JobState.DONE
     assert [w.request["yaml"] for w in crew.made] == ["a", "c"]
 
 
@@ -114,8 +114,8 @@ def test_looking_at_a_table_does_not_wait_for_assessments() -> None:
     running = [jobs.start("assess", owner=name, yaml=name) for name in "ab"]
     looking = jobs.start("understand", owner="c", yaml="look")
     _worker(crew, "look").answer()
-    assert _wait(looking) is State.DONE
-    assert all(job.state is State.RUNNING for job in running)
+    assert _wait(looking) is JobState.DONE
+    assert all(job.state is JobState.RUNNING for job in running)
     jobs.close()
 
 
@@ -124,13 +124,13 @@ def test_a_visitor_s_new_job_ends_the_old_one_and_frees_its_place() -> None:
     old = jobs.start("assess", owner="me", yaml="old")
     worker = _worker(crew, "old")
     new = jobs.start("assess", owner="me", yaml="new")
-    assert old.state is State.ENDED
+    assert old.state is JobState.ENDED
     assert worker.killed
-    assert new.state is State.RUNNING
+    assert new.state is JobState.RUNNING
     _worker(crew, "new").answer()
-    assert _wait(new) is State.DONE
+    assert _wait(new) is JobState.DONE
     assert old.answer is None
-    with pytest.raises(Refused, match="ended before it was done"):
+    with pytest.raises(RequestError, match="ended before it was done"):
         old.result()
 
 
@@ -163,11 +163,11 @@ def test_what_nobody_asks_about_is_ended() -> None:
         time.sleep(0.05)
         assert jobs.get(kept.id, "b") is kept
         jobs.expire()
-    assert left.state is State.ENDED
+    assert left.state is JobState.ENDED
     assert _worker(crew, "a").killed
     assert not kept.state.over
     jobs.close()
-    assert kept.state is State.ENDED
+    assert kept.state is JobState.ENDED
 
 
 def test_a_job_is_shown_to_its_visitor_alone() -> None:
@@ -183,11 +183,11 @@ def test_a_long_line_is_refused_and_nothing_starts_after_the_end() -> None:
     jobs, _ = _jobs(assessments=1, waiting=2)
     for name in "abc":
         jobs.start("assess", owner=name, yaml=name)
-    with pytest.raises(Refused, match="2 others wait already: try again") as refused:
+    with pytest.raises(RequestError, match="2 others wait already: try again") as refused:
         jobs.start("assess", owner="d", yaml="d")
     assert refused.value.status == 503
     jobs.close()
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         jobs.start("assess", owner="d", yaml="d")
 
 
@@ -211,7 +211,7 @@ def test_a_bundled_table_is_assessed_once() -> None:
     _worker(crew, "x").answer()
     _wait(first)
     again = jobs.start("assess", owner="you", yaml="x")
-    assert again.state is State.DONE
+    assert again.state is JobState.DONE
     assert again.result() == first.result()
     assert len(crew.made) == 1
 
@@ -236,7 +236,7 @@ def test_waiting_with_a_limit() -> None:
         assert not await job.finished(0.05)
         threading.Timer(0.05, lambda: _worker(crew, "x").answer()).start()
         assert await job.finished(10)
-        assert job.state is State.DONE
+        assert job.state is JobState.DONE
 
     awaited(both)
 
@@ -252,11 +252,11 @@ def test_waiting_with_a_limit() -> None:
     ],
 )
 def test_an_assessment_that_needs_too_much_is_stopped(limits: dict[str, Any], status: int, said: str) -> None:
-    within = Limits(**limits)
+    within = ServerLimits(**limits)
     jobs = Jobs(within, Workers(within))
     try:
         job = jobs.start("assess", yaml=EXAMPLES["epsilens:adult"])
-        assert _wait(job) is State.FAILED
+        assert _wait(job) is JobState.FAILED
         assert job.answer is not None
         assert job.answer["status"] == status
         assert said in job.answer["error"]
@@ -285,7 +285,7 @@ def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatc
         assert job.progress.done == job.progress.total > 0
         both = jobs.start("assess", upload, owner="me", yaml=PLAN.replace("table: upload", "table: 'epsilens:adult'"))
         both.wait()
-        with pytest.raises(Refused, match=r"'epsilens:adult' and a file is uploaded: write 'table: upload'"):
+        with pytest.raises(RequestError, match=r"'epsilens:adult' and a file is uploaded: write 'table: upload'"):
             both.result()
     finally:
         jobs.close()
@@ -297,7 +297,7 @@ def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatc
 def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> None:
     path = tmp_path / f"upload.{name.partition('.')[2]}"
     path.write_bytes(data)
-    made = answer(Work({"task": "understand", "table": str(path), "name": name, "unpacked": 1_000_000}))
+    made = answer(Task({"task": "understand", "table": str(path), "name": name, "unpacked": 1_000_000}))
     if "error" in made:
         assert made["status"] == 422
         assert str(tmp_path) not in made["error"]
@@ -310,11 +310,11 @@ def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> No
 def test_what_only_the_command_could_be_given_more_of(monkeypatch: pytest.MonkeyPatch, about: str) -> None:
     """The page has no --memory and no --spill: it says what can be done from there."""
 
-    def outgrown(work: Work) -> dict[str, Any]:
+    def outgrown(work: Task) -> dict[str, Any]:
         raise InputError(f"{about} is used up: give more with --{about}", parameter=about)
 
     monkeypatch.setitem(TASKS, "understand", outgrown)
-    made = answer(Work({"task": "understand"}))
+    made = answer(Task({"task": "understand"}))
     assert (made["status"], "--" in made["error"]) == (413, False)
     assert made["error"].endswith("use the command line")
 
@@ -354,10 +354,10 @@ def test_a_release_that_runs_is_ended_by_nobody() -> None:
     another = jobs.start("release", owner="me", yaml="c")
     time.sleep(0.01)
     jobs.expire()
-    assert waiting.state is State.ENDED  # nobody asked about it, and nothing of it had begun
+    assert waiting.state is JobState.ENDED  # nobody asked about it, and nothing of it had begun
     jobs.close()
-    assert running.state is State.RUNNING
-    assert another.state is State.ENDED
+    assert running.state is JobState.RUNNING
+    assert another.state is JobState.ENDED
     assert not worker.killed
     worker.answer()
-    assert _wait(running) is State.DONE
+    assert _wait(running) is JobState.DONE

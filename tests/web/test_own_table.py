@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from epsilens.plan.file import read_release
 
-from .following import CSV, SMALL, attached, brought, entries, followed, problems, sent_as
+from .navigation import CSV, SMALL, attached, brought, entries, followed, problems, sent_as
 
 _WARDS = ("Cardiology", "cardiology", "Surgery")
 VISITS = 'Patient ID,Sex,Ward,Cost,"It\'s ""odd"""\n' + "".join(

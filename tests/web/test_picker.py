@@ -18,7 +18,7 @@ from tests.examples import examples
 from epsilens.data.tables.conditions import condition
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
-from epsilens.web.picker import Condition, Family, Is, Term, condition_of, text_of
+from epsilens.web.picker import ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
@@ -37,23 +37,23 @@ def _rows(name: str, cells: list[Any], kind: str, written: str) -> list[bool]:
 
 
 @st.composite
-def terms(draw: Any) -> tuple[Term, Family]:
-    family = draw(st.sampled_from([Family.TEXT, Family.NUMBER, Family.TIME, Family.UNKNOWN]))
-    value = NUMBERS if family is Family.NUMBER else TEXTS.map(_entered)
-    how = draw(st.sampled_from([h for h in Is if h not in (Is.CONTAINS, Is.STARTS)]))
+def terms(draw: Any) -> tuple[Term, ColumnFamily]:
+    family = draw(st.sampled_from([ColumnFamily.TEXT, ColumnFamily.NUMBER, ColumnFamily.TIME, ColumnFamily.UNKNOWN]))
+    value = NUMBERS if family is ColumnFamily.NUMBER else TEXTS.map(_entered)
+    how = draw(st.sampled_from([h for h in Operator if h not in (Operator.CONTAINS, Operator.STARTS)]))
     entered = draw(value) if how.values else ""
-    if how in (Is.ONE, Is.NONE):
+    if how in (Operator.ONE, Operator.NONE):
         entered = ", ".join([entered, *draw(st.lists(value, max_size=3))])
     return Term(draw(NAMES), how, entered, draw(value) if how.values == 2 else ""), family
 
 
 @given(st.lists(terms(), min_size=1, max_size=4), st.booleans())
 @settings(max_examples=examples(150), deadline=None)
-def test_what_is_picked_is_picked_again(rows: list[tuple[Term, Family]], either: bool) -> None:
+def test_what_is_picked_is_picked_again(rows: list[tuple[Term, ColumnFamily]], either: bool) -> None:
     """The text of rows is shown as rows again, and those have the same text."""
     families = {term.column: family for term, family in rows}
     rows = [(term, family) for term, family in rows if families[term.column] is family]
-    picked = Condition(tuple(term for term, _ in rows), either and len(rows) > 1)
+    picked = RowCondition(tuple(term for term, _ in rows), either and len(rows) > 1)
     text = text_of(picked, families)
     shown = condition_of(text, families)
     assert shown is not None
@@ -65,65 +65,68 @@ def test_what_is_picked_is_picked_again(rows: list[tuple[Term, Family]], either:
 CELLS = ["flu", "Flu", "5", "it's", 'say "x"', "a, b", "a\nb", "  x ", "-- no", "%", "ü🙂", "", None, "true", "5;"]
 
 
-@given(NAMES, st.sampled_from(CELLS), st.sampled_from([Is.IS, Is.NOT, Is.ONE, Is.NONE]))
-@example('a"b', "it's", Is.IS)
-@example("order", "a\nb", Is.ONE)
-@example("ICD-10", "a, b", Is.NONE)
+@given(NAMES, st.sampled_from(CELLS), st.sampled_from([Operator.IS, Operator.NOT, Operator.ONE, Operator.NONE]))
+@example('a"b', "it's", Operator.IS)
+@example("order", "a\nb", Operator.ONE)
+@example("ICD-10", "a, b", Operator.NONE)
 @settings(max_examples=examples(60), deadline=None)
-def test_a_text_means_itself(name: str, cell: str | None, how: Is) -> None:
+def test_a_text_means_itself(name: str, cell: str | None, how: Operator) -> None:
     """In a table of one column exactly the rows with this text are found; the expected ones by plain Python."""
     if cell is None:
-        term = Term(name, Is.EMPTY if how in (Is.IS, Is.ONE) else Is.FILLED)
-        found = [c is None if term.comparison is Is.EMPTY else c is not None for c in CELLS]
+        term = Term(name, Operator.EMPTY if how in (Operator.IS, Operator.ONE) else Operator.FILLED)
+        found = [c is None if term.comparison is Operator.EMPTY else c is not None for c in CELLS]
     else:
         term = Term(name, how, _entered(cell))
-        same = how in (Is.IS, Is.ONE)
+        same = how in (Operator.IS, Operator.ONE)
         found = [c is not None and (c == cell) is same for c in CELLS]
-    assert _rows(name, CELLS, "string", text_of(Condition((term,)), {name: Family.TEXT})) == found
+    assert _rows(name, CELLS, "string", text_of(RowCondition((term,)), {name: ColumnFamily.TEXT})) == found
 
 
 @pytest.mark.parametrize(
     ("how", "value", "to", "expect"),
     [
-        (Is.LEAST, "2", "", [2, 3]),
-        (Is.MOST, "2", "", [-1, 0, 1, 2]),
-        (Is.MORE, "-1", "", [0, 1, 2, 3]),
-        (Is.LESS, ".5", "", [-1, 0]),
-        (Is.BETWEEN, "-1", "1e0", [-1, 0, 1]),
-        (Is.ONE, "1, 3, 7", "", [1, 3]),
-        (Is.NONE, "1,3", "", [-1, 0, 2]),
-        (Is.FILLED, "", "", [-1, 0, 1, 2, 3]),
+        (Operator.LEAST, "2", "", [2, 3]),
+        (Operator.MOST, "2", "", [-1, 0, 1, 2]),
+        (Operator.MORE, "-1", "", [0, 1, 2, 3]),
+        (Operator.LESS, ".5", "", [-1, 0]),
+        (Operator.BETWEEN, "-1", "1e0", [-1, 0, 1]),
+        (Operator.ONE, "1, 3, 7", "", [1, 3]),
+        (Operator.NONE, "1,3", "", [-1, 0, 2]),
+        (Operator.FILLED, "", "", [-1, 0, 1, 2, 3]),
     ],
 )
-def test_numbers(how: Is, value: str, to: str, expect: list[int]) -> None:
+def test_numbers(how: Operator, value: str, to: str, expect: list[int]) -> None:
     cells = [-1, 0, 1, 2, 3, None]
-    written = text_of(Condition((Term("x", how, value, to),)), {"x": Family.NUMBER})
+    written = text_of(RowCondition((Term("x", how, value, to),)), {"x": ColumnFamily.NUMBER})
     assert [x for x, held in zip(cells, _rows("x", cells, "int64", written), strict=True) if held] == expect
 
 
 def test_parts_of_texts() -> None:
-    for how, expect in ((Is.STARTS, [True, False, False, False]), (Is.CONTAINS, [True, False, True, False])):
-        text = text_of(Condition((Term("x", how, "F3"),)))
+    for how, expect in (
+        (Operator.STARTS, [True, False, False, False]),
+        (Operator.CONTAINS, [True, False, True, False]),
+    ):
+        text = text_of(RowCondition((Term("x", how, "F3"),)))
         assert _rows("x", ["F32.1", "f32", "xF3", None], "string", text) == expect
-        assert condition_of(text) == Condition((Term("x", how, "F3"),))
+        assert condition_of(text) == RowCondition((Term("x", how, "F3"),))
     with pytest.raises(InputError, match="% or _"):
-        text_of(Condition((Term("x", Is.CONTAINS, "50%"),)))
+        text_of(RowCondition((Term("x", Operator.CONTAINS, "50%"),)))
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("visits>3", (Term("visits", Is.MORE, "3"),)),
-        ("(diag = 'flu') and (age >= -30)", (Term("diag", Is.IS, "flu"), Term("age", Is.LEAST, "-30"))),
-        ("zip = '01234'", (Term("zip", Is.IS, '"01234"'),)),
-        ("\"ICD-10\" != 'it''s'", (Term("ICD-10", Is.NOT, "it's"),)),
-        ("site NOT IN ('a, b', 'c')", (Term("site", Is.NONE, '"a, b", c'),)),
-        ("ill = TRUE", (Term("ill", Is.IS, "true"),)),
-        ("ward IS NOT NULL", (Term("ward", Is.FILLED),)),
+        ("visits>3", (Term("visits", Operator.MORE, "3"),)),
+        ("(diag = 'flu') and (age >= -30)", (Term("diag", Operator.IS, "flu"), Term("age", Operator.LEAST, "-30"))),
+        ("zip = '01234'", (Term("zip", Operator.IS, '"01234"'),)),
+        ("\"ICD-10\" != 'it''s'", (Term("ICD-10", Operator.NOT, "it's"),)),
+        ("site NOT IN ('a, b', 'c')", (Term("site", Operator.NONE, '"a, b", c'),)),
+        ("ill = TRUE", (Term("ill", Operator.IS, "true"),)),
+        ("ward IS NOT NULL", (Term("ward", Operator.FILLED),)),
     ],
 )
 def test_a_typed_condition_is_shown_in_rows(text: str, shown: tuple[Term, ...]) -> None:
-    assert condition_of(text) == Condition(shown)
+    assert condition_of(text) == RowCondition(shown)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +148,11 @@ def test_what_rows_cannot_say_stays_typed(text: str) -> None:
 
 
 def test_a_boolean_by_itself_is_a_row() -> None:
-    families = {"ill": Family.BOOLEAN}
-    assert condition_of("ill AND age > 3", families) == Condition(
-        (Term("ill", Is.IS, "true"), Term("age", Is.MORE, "3"))
+    families = {"ill": ColumnFamily.BOOLEAN}
+    assert condition_of("ill AND age > 3", families) == RowCondition(
+        (Term("ill", Operator.IS, "true"), Term("age", Operator.MORE, "3"))
     )
-    assert condition_of("NOT ill", families) == Condition((Term("ill", Is.IS, "false"),))
+    assert condition_of("NOT ill", families) == RowCondition((Term("ill", Operator.IS, "false"),))
     for written in ("ill", "NOT ill"):
         picked = condition_of(written, families)
         assert picked is not None
@@ -158,21 +161,21 @@ def test_a_boolean_by_itself_is_a_row() -> None:
 
 
 def test_a_text_column_keeps_its_zeros() -> None:
-    families = {"zip": Family.TEXT}
-    assert text_of(Condition((Term("zip", Is.IS, "01234"),)), families) == "zip = '01234'"
-    assert condition_of("zip = '01234'", families) == Condition((Term("zip", Is.IS, "01234"),))
+    families = {"zip": ColumnFamily.TEXT}
+    assert text_of(RowCondition((Term("zip", Operator.IS, "01234"),)), families) == "zip = '01234'"
+    assert condition_of("zip = '01234'", families) == RowCondition((Term("zip", Operator.IS, "01234"),))
     assert condition_of("zip = 1234", families) is None  # it would come back as text
 
 
 @pytest.mark.parametrize(
     ("term", "family", "said"),
     [
-        (Term("age", Is.IS), Family.UNKNOWN, "nothing yet"),
-        (Term("age", Is.BETWEEN, "1"), Family.NUMBER, "nothing yet"),
-        (Term("age", Is.LEAST, "1,000"), Family.NUMBER, "give a number"),
-        (Term("ill", Is.IS, "maybe"), Family.BOOLEAN, "give true or false"),
+        (Term("age", Operator.IS), ColumnFamily.UNKNOWN, "nothing yet"),
+        (Term("age", Operator.BETWEEN, "1"), ColumnFamily.NUMBER, "nothing yet"),
+        (Term("age", Operator.LEAST, "1,000"), ColumnFamily.NUMBER, "give a number"),
+        (Term("ill", Operator.IS, "maybe"), ColumnFamily.BOOLEAN, "give true or false"),
     ],
 )
-def test_what_does_not_fit_is_said(term: Term, family: Family, said: str) -> None:
+def test_what_does_not_fit_is_said(term: Term, family: ColumnFamily, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        text_of(Condition((term,)), {term.column: family})
+        text_of(RowCondition((term,)), {term.column: family})

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.web.serving import alive, awaited, until
+from tests.web.servers import alive, awaited, until
 
+from epsilens.web.errors import RequestError
+from epsilens.web.limits import ServerLimits
 from epsilens.web.reader import answered
 from epsilens.web.readers import Asked, Readers
-from epsilens.web.refused import Refused
-from epsilens.web.security import Limits
 
 pytestmark = pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
 #: A search among trainings: some tenths of a second on any machine.
@@ -31,7 +31,7 @@ def asked(query: str, path: str = "/api/choose") -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[Readers]:
-    made = Readers(Limits(readers=1, readings=3, reading_seconds=60))
+    made = Readers(ServerLimits(readers=1, readings=3, reading_seconds=60))
     made.warm()
     yield made
     made.close()
@@ -55,7 +55,7 @@ def test_what_takes_too_long_is_ended_and_the_next_is_answered(readers: Readers)
     readers.limits, kept = replace(readers.limits, reading_seconds=0.06), readers.limits
     try:
         began = time.monotonic()
-        with pytest.raises(Refused, match=r"longer than 0\.06 seconds") as late:
+        with pytest.raises(RequestError, match=r"longer than 0\.06 seconds") as late:
             readers.ask(asked(_LONGER)).answer.result(60)
         assert late.value.status == 504
         assert time.monotonic() - began < 5
@@ -90,7 +90,7 @@ def test_what_nobody_waits_for_is_ended(readers: Readers) -> None:
     one = readers.ask(asked(_LONG))
     until(lambda: one.begun)
     one.gone = True
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         one.answer.result(60)
     until(lambda: not alive(before))
     readers.warm()
@@ -104,7 +104,7 @@ def test_a_process_that_was_killed_is_replaced_and_so_is_the_one_that_forks(read
     until(lambda: one.begun)
     time.sleep(0.35)
     os.kill(running, signal.SIGKILL)  # while it works
-    with pytest.raises(Refused, match="command line") as ended:
+    with pytest.raises(RequestError, match="command line") as ended:
         one.answer.result(60)
     assert ended.value.status == 413
     assert readers._source is not None
@@ -115,7 +115,7 @@ def test_a_process_that_was_killed_is_replaced_and_so_is_the_one_that_forks(read
 
 def test_the_line_has_an_end(readers: Readers) -> None:
     several = [readers.ask(asked(_LONG)) for _ in range(3)]
-    with pytest.raises(Refused, match="others wait") as refused:
+    with pytest.raises(RequestError, match="others wait") as refused:
         readers.ask(asked(_LONG))
     assert refused.value.status == 503
     for one in several:
@@ -136,7 +136,7 @@ def test_a_failure_names_its_kind_alone() -> None:
 
 
 def test_those_who_stop_are_told() -> None:
-    made = Readers(Limits(readers=1))
+    made = Readers(ServerLimits(readers=1))
     made.close()
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         made.ask(asked(_LONG))

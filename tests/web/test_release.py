@@ -28,16 +28,16 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
-from tests.web.following import CSV, followed
-from tests.web.serving import SOURCE
+from tests.web.navigation import CSV, followed
+from tests.web.servers import SOURCE
 
 import epsilens as el
 from epsilens.ledger.entry import Kind
 from epsilens.plan.file import read_release
 from epsilens.plan.read import as_written
-from epsilens.web import permission
+from epsilens.web import release
 from epsilens.web.app import create_app
-from epsilens.web.security import Limits
+from epsilens.web.limits import ServerLimits
 
 HOST = "http://127.0.0.1:8000"
 HERE = ("127.0.0.1", 50_000)
@@ -56,7 +56,7 @@ Words = Callable[[str], str]
 
 
 def opened(ledger: el.Ledger | None, host: str = "127.0.0.1", client: tuple[str, int] = HERE) -> TestClient:
-    app = create_app(host, Limits(assess_seconds=120, reading_seconds=120), ledger=ledger)
+    app = create_app(host, ServerLimits(assess_seconds=120, reading_seconds=120), ledger=ledger)
     return TestClient(app, base_url=HOST, follow_redirects=False, client=client)
 
 
@@ -257,7 +257,7 @@ def test_where_nothing_can_be_released_there_is_a_sentence_and_no_button(
     assert ">Release…<" in asked.get(str(page.url)).text
     assert "start the page with a ledger that counts it: epsilens serve --ledger ledger.db." in told("ledger", None)
     assert "Nothing can be released from a page that is open to the network" in told("here_alone", False)
-    monkeypatch.setattr(permission, "find_spec", lambda _: None)
+    monkeypatch.setattr(release, "find_spec", lambda _: None)
     shown = asked.get(str(page.url))
     assert "A release needs the package 'opendp'" in text_of(shown.text)
     assert ">Release…<" not in shown.text

@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 
 import epsilens as el
 from epsilens.errors import InputError
-from epsilens.web.reports import rows_of, said_of, taken
+from epsilens.web.reports import comparison_rows, comparison_sentence, parse_report
 
 from .conftest import HOST
-from .following import followed
+from .navigation import followed
 
 PLAN = """title: Ages over 40
 data: {table: epsilens:adult}
@@ -38,12 +38,12 @@ def report(title: str = "T", planned: float = 0.7, error: float = 0.1, epsilon: 
 
 
 def test_what_is_taken_of_a_report() -> None:
-    a, b = taken(json.dumps(report(planned=0.7))), taken(report(planned=0.55, error=0.3))
-    assert said_of(a, b).startswith(
+    a, b = parse_report(json.dumps(report(planned=0.7))), parse_report(report(planned=0.55, error=0.3))
+    assert comparison_sentence(a, b).startswith(
         "Whether one worst-placed person is in the table is guessed right 70 times of 100 in A and 55 times of 100 in "
         "B. Without the release it would be 50 times of 100. The least accurate answer is within 10"
     )
-    groups = dict(rows_of(a, b))
+    groups = dict(comparison_rows(a, b))
     (test,) = groups["Who could learn what, of 100, at the planned ε"]
     assert (test["cells"], test["over"], test["without"]) == (["70", "55"], [True, False], "50")
     (visits,) = groups["Error of the least accurate group, at the planned ε"]
@@ -54,7 +54,7 @@ def test_rows_that_one_report_lacks() -> None:
     other = report()
     other["risks"][0] |= {"key": "belief", "name": "Belief", "reading": "posterior"}
     other["queries"] = []
-    groups = dict(rows_of(taken(report()), taken(other)))
+    groups = dict(comparison_rows(parse_report(report()), parse_report(other)))
     assert [r["cells"][1] for r in groups["Who could learn what, of 100, at the planned ε"]] == ["not met", "70"]
     assert groups["Error of the least accurate group, at the planned ε"][0]["cells"][1] == "not asked"
 
@@ -64,7 +64,7 @@ def test_rows_that_one_report_lacks() -> None:
 )
 def test_what_is_no_report(data: Any) -> None:
     with pytest.raises(InputError, match="not the JSON of an assessment"):
-        taken(data)
+        parse_report(data)
 
 
 @pytest.fixture

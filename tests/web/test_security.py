@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from epsilens.web.security import allowed_hosts
+from epsilens.web.limits import allowed_hosts
 
 PAGES = [
     "/",

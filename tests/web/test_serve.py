@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi", reason="the page needs epsilens[web]")
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
-from tests.web.serving import SOURCE, Server, alive, server, told, until
+from tests.web.servers import SOURCE, Server, alive, server, told, until
 
 from epsilens.cli.serve import serve
 from epsilens.errors import InputError, MissingExtra

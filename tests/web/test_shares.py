@@ -21,13 +21,13 @@ from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
 from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import shares as sharing
-from epsilens.web.examples import EXAMPLES
-from epsilens.web.security import Limits
-from epsilens.web.tasks import Work
+from epsilens.web.form import EXAMPLES
+from epsilens.web.limits import ServerLimits
+from epsilens.web.tasks import Task
 from epsilens.web.worker import answer
 from epsilens.web.workers import Workers
 
-from .following import followed
+from .navigation import followed
 
 TEXT = EXAMPLES["epsilens:rand-hie"]
 SHARES = (0.5, 0.3, 0.2)
@@ -68,7 +68,7 @@ def _hidden(page: str) -> dict[str, str]:
 
 
 def test_what_the_page_carries_comes_back_as_it_was(made: Assessment) -> None:
-    names, basis = sharing._unpacked(sharing.carried(made))
+    names, basis = sharing._unpack(sharing.pack_basis(made))
     assert isinstance(basis, Basis)
     assert basis == basis_of(made)
     assert len(names) == 3
@@ -93,7 +93,7 @@ def test_the_panel_follows_the_section_it_is_about(
     monkeypatch.setattr("epsilens.assessment.assessment.assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
         monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
-        found = answer(Work({"task": "assess", "yaml": TEXT}))
+        found = answer(Task({"task": "assess", "yaml": TEXT}))
         first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
         assert first[-1] == (HEADING if after else others[-1].heading)
         assert rest[:1] == ([after] if after else [])
@@ -177,26 +177,26 @@ def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any) -> None:
     ],
 )
 def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
-    made = answer(Work({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
+    made = answer(Task({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
     assert made["status"] == 422
     assert made["error"].startswith("the shares came without the report they belong to")
 
 
 def test_a_package_of_another_plan_is_refused(tmp_path: Path, made: Assessment) -> None:
     other = EXAMPLES["epsilens:adult"].replace("- name: Capital gains\n  sum: capital_gain\n  bounds: [0, 20000]\n", "")
-    request = {"task": "shares", "yaml": other, "basis": sharing.carried(made)}
-    assert "another plan" in answer(Work(request))["error"]
+    request = {"task": "shares", "yaml": other, "basis": sharing.pack_basis(made)}
+    assert "another plan" in answer(Task(request))["error"]
 
 
 def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing, "MOST_PACKED", 100)
-    assert sharing.carried(made) == ""
+    assert sharing.pack_basis(made) == ""
 
 
 def test_a_process_that_read_no_table_is_used_again(made: Assessment) -> None:
     """A slider asks often, and imports take longer than the answer."""
-    workers = Workers(Limits())
-    packed = sharing.carried(made)
+    workers = Workers(ServerLimits())
+    packed = sharing.pack_basis(made)
 
     def ask(**more: Any) -> Any:
         worker = workers.take()

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.web.conftest import HOST
-from tests.web.serving import alive, awaited, until
+from tests.web.servers import alive, awaited, until
 
 import epsilens as el
 from epsilens.web.app import create_app
+from epsilens.web.errors import RequestError
+from epsilens.web.limits import ServerLimits
+from epsilens.web.middleware import Router, is_quick
 from epsilens.web.readers import Readers
-from epsilens.web.refused import Refused
-from epsilens.web.security import Limits
-from epsilens.web.timed import Timed, is_quick
 
 _LATE = "This takes longer than 0.05 seconds: use the command line, which has no limit."
 _LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
@@ -60,7 +60,7 @@ def test_closed_forms_are_answered_at_once(path: str, query: str, quick: bool) -
 
 def test_a_closed_form_asks_no_process(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Any, request: Any) -> Any:
-        raise Refused("nobody is there", 503)
+        raise RequestError("nobody is there", 503)
 
     monkeypatch.setattr(Readers, "ask", refuse)
     assert client.get("/explain?mechanism=laplace&epsilon=1").status_code == 200
@@ -71,9 +71,9 @@ def test_a_closed_form_asks_no_process(client: TestClient, monkeypatch: pytest.M
 
 @pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
 def test_no_reading_takes_longer_than_its_time() -> None:
-    with TestClient(create_app(limits=Limits(reading_seconds=60)), base_url=HOST) as client:
+    with TestClient(create_app(limits=ServerLimits(reading_seconds=60)), base_url=HOST) as client:
         assert client.get("/api/explain?mechanism=geometric&epsilon=1").status_code == 200  # a process is there
-        client.app.state.readers.limits = Limits(reading_seconds=0.06)  # type: ignore[attr-defined]
+        client.app.state.readers.limits = ServerLimits(reading_seconds=0.06)  # type: ignore[attr-defined]
         began = time.monotonic()
         late = client.get(f"/api/choose?{_LONG}")
         assert time.monotonic() - began < 5
@@ -87,7 +87,7 @@ def test_no_reading_takes_longer_than_its_time() -> None:
 @pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
 def test_one_who_leaves_takes_the_work_along() -> None:
     """Unless its process were ended, the reading would take far longer than the test waits."""
-    app = create_app(limits=Limits(readers=1, reading_seconds=3600))
+    app = create_app(limits=ServerLimits(readers=1, reading_seconds=3600))
     app.state.readers.warm()
     working = app.state.readers._idle[-1][0].process
     seen: list[Any] = []
@@ -119,9 +119,9 @@ def test_one_who_leaves_takes_the_work_along() -> None:
 def test_a_ledger_and_a_definition_have_a_time_limit_too(path: str, tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.add("patients", el.laplace(epsilon=0.2))
-    with TestClient(create_app(limits=Limits(reading_seconds=60), ledger=ledger), base_url=HOST) as client:
+    with TestClient(create_app(limits=ServerLimits(reading_seconds=60), ledger=ledger), base_url=HOST) as client:
         assert client.get(path).status_code == 200
-        client.app.state.readers.limits = Limits(reading_seconds=0)  # type: ignore[attr-defined]
+        client.app.state.readers.limits = ServerLimits(reading_seconds=0)  # type: ignore[attr-defined]
         assert client.get(path).status_code in (503, 504)
 
 
@@ -156,8 +156,8 @@ def test_what_the_server_answers_itself_has_a_time_limit_too() -> None:
         finally:
             await send("too late for anybody")
 
-    readers = Readers(Limits(reading_seconds=0.05))
-    assert _asked(Timed(slow, readers, _refusing)) == [(504, _LATE)]
+    readers = Readers(ServerLimits(reading_seconds=0.05))
+    assert _asked(Router(slow, readers, _refusing)) == [(504, _LATE)]
     readers.close()
 
 
@@ -167,8 +167,8 @@ def test_an_answer_that_has_begun_comes_to_its_end() -> None:
         await asyncio.sleep(0.2)
         await send("the end")
 
-    readers = Readers(Limits(reading_seconds=0.05))
-    assert _asked(Timed(slow, readers, _refusing)) == ["the start", "the end"]
+    readers = Readers(ServerLimits(reading_seconds=0.05))
+    assert _asked(Router(slow, readers, _refusing)) == ["the start", "the end"]
     readers.close()
 
 
@@ -176,7 +176,7 @@ def test_an_error_of_ours_is_not_hidden_by_the_limit() -> None:
     async def wrong(scope: Any, receive: Any, send: Any) -> None:
         raise ZeroDivisionError
 
-    readers = Readers(Limits())
+    readers = Readers(ServerLimits())
     with pytest.raises(ZeroDivisionError):
-        _asked(Timed(wrong, readers, _refusing))
+        _asked(Router(wrong, readers, _refusing))
     readers.close()

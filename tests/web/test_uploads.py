@@ -20,10 +20,10 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from epsilens.web.app import create_app
-from epsilens.web.refused import Refused
-from epsilens.web.security import Limits
+from epsilens.web.errors import RequestError
+from epsilens.web.limits import ServerLimits
 
-from .following import followed
+from .navigation import followed
 
 CSV = b"age,sex\n" + b"30,f\n40,m\n" * 100
 JSON = {"accept": "application/json"}
@@ -33,7 +33,7 @@ JSON = {"accept": "application/json"}
 def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A browser on a server of its own, whose jobs do not run."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    limits = Limits(upload_bytes=1_000_000, kept_bytes=2_500_000, uploads_each=3)
+    limits = ServerLimits(upload_bytes=1_000_000, kept_bytes=2_500_000, uploads_each=3)
     app = create_app(limits=limits)
     monkeypatch.setattr(app.state.jobs, "_next", lambda task: None)
     monkeypatch.setattr(app.state.jobs.workers, "warm", lambda: None)
@@ -214,7 +214,7 @@ def test_few_are_received_at_once(visit: Any) -> None:
     places = [uploads._place(str(i), 1) for i in range(uploads.limits.receiving)]
     for place in places:
         place.__enter__()
-    with pytest.raises(Refused, match="4 files are being received already"), uploads._place("x", 1):
+    with pytest.raises(RequestError, match="4 files are being received already"), uploads._place("x", 1):
         pass
     assert _send(visit, headers=JSON).status_code == 503
     for place in places:

@@ -1,32 +1,301 @@
 """The command line: ``epsilens explain | choose | assess | init | serve | scan | ledger | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
-one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
+one, is in :mod:`epsilens.cli.console`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
 Nothing here imports numpy: commands import the library when they run.
+
+What a shell offers when a key is pressed: mechanisms, readings, words, and the columns of the table that is named.
+
+``epsilens --install-completion`` teaches the shell to ask. Completion never fails: where nothing is found, nothing is
+offered, and the shell goes on with the names of files.
 """
 
 from __future__ import annotations
 
+import csv
+import inspect
+import keyword
 import sys
-from collections.abc import Callable
-from typing import Annotated
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..catalogue.commands import COMMANDS
+from ..catalogue.commands import COMMANDS, Option, options_of
+from ..catalogue.deployments import deployments
+from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry, every_option
+from ..catalogue.parameter import Kind, Panel, flag
+from ..catalogue.readings import READINGS
+from ..catalogue.said import shortened
+from ..errors import InputError, meant
+from ..shown import harmless
 from .attacks import difference, identify, tamper
-from .audits import audit
-from .common import emit, run
-from .ledger import LEDGER, ledger
-from .literature import notions, reproduce
-from .many import compare
-from .mechanisms import choose, explain
-from .options import Commands, Grouped, command
-from .plans import assess, init
-from .releases import release
+from .audit import audit
+from .console import RAW_OPTIONS, Format, Options, emit, run
+from .explain import choose, compare, explain, notions, reproduce
+from .plans import LEDGER, assess, correlate, init, ledger, release, scan
 from .serve import serve
-from .tables import correlate, scan
+
+#: What is offered: the word, and a few words on it.
+Completions: TypeAlias = list[tuple[str, str]]
+Completer: TypeAlias = Callable[[typer.Context, str], Completions]
+
+#: Options whose value is one column, or several with commas between them.
+_COLUMN_OPTIONS = ("person", "column", "by", "time", "partition")
+_COLUMN_LISTS = ("quasi", "columns")
+_DELIMITERS = frozenset(",;\t|")
+
+
+def completer(option: Option) -> Completer | None:
+    """What completes the value of an option; None where that is for the shell.
+
+    >>> from epsilens.catalogue.commands import options_of
+    >>> limit = next(o for o in options_of("choose") if o.name == "at_most")
+    >>> completer(limit)(None, "su")
+    [('success=', 'right guesses')]
+    """
+    name, choices = option.name, option.parameter.choices
+    if name == "mechanism":
+        return lambda ctx, incomplete: _matching(_entries(option), incomplete.lower().replace("_", "-"))
+    if name == "settings":
+        return lambda ctx, incomplete: _setting(incomplete)
+    if name in ("at_most", "limit"):
+        return lambda ctx, incomplete: _matching(_limits(), incomplete)
+    if name == "parameter":
+        return lambda ctx, incomplete: _matching(_parameters(ctx.params), incomplete)
+    if choices:
+        return lambda ctx, incomplete: _matching(choices.items(), incomplete)
+    if name in _COLUMN_LISTS:
+        return lambda ctx, incomplete: _list_completions(_table_columns(ctx.params), incomplete)
+    if name in _COLUMN_OPTIONS and option.parameter.metavar in ("COLUMN", "NAME"):
+        return lambda ctx, incomplete: _matching(_table_columns(ctx.params), incomplete)
+    return None
+
+
+def _matching(offered: Iterable[tuple[str, str]], begun: str) -> Completions:
+    return [(word, help) for word, help in offered if word.startswith(begun)]
+
+
+def _list_completions(offered: Iterable[tuple[str, str]], begun: str) -> Completions:
+    """Completions of the last of several words with commas between them, without those that stand before it."""
+    before, comma, last = begun.rpartition(",")
+    taken = {word.strip() for word in before.split(",")}
+    return [(f"{before}{comma}{word}", help) for word, help in _matching(offered, last.strip()) if word not in taken]
+
+
+def _entries(option: Option) -> Completions:
+    claims = "claim" in option.parameter.help
+    known: dict[str, Entry] = {**MECHANISMS, **(CLAIMS if claims else {})}
+    named = "deployment" in option.parameter.help
+    published = [(each.name, each.title) for each in deployments()] if named else []
+    return [*((entry.spoken, entry.title) for entry in known.values()), *published]
+
+
+def _setting(begun: str) -> Completions:
+    """``lap`` becomes ``laplace:``, and behind the colon come the parameters."""
+    known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
+    name, colon, rest = begun.partition(":")
+    if not colon:
+        return _matching([(f"{entry.spoken}:", entry.title) for entry in known.values()], begun)
+    key = name.lower().replace("-", "_")
+    if key not in known:
+        return []
+    before, comma, last = rest.rpartition(",")
+    return [(f"{name}:{before}{comma}{each}=", flag(each)) for each in known[key].takes if each.startswith(last)]
+
+
+def _limits() -> Completions:
+    return [(f"{r.name.replace('_', '-')}=", r.label) for r in READINGS.values() if r.name != "tradeoff"]
+
+
+def _parameters(params: Mapping[str, Any]) -> Completions:
+    key = str(params.get("mechanism") or "").strip().lower().replace("-", "_")
+    return [(name, flag(name)) for name in MECHANISMS[key].takes] if key in MECHANISMS else []
+
+
+def _table_columns(params: Mapping[str, Any]) -> Completions:
+    table = params.get("table")
+    return [(name, "") for name in columns_of(table)] if table else []
+
+
+def columns_of(table: str) -> list[str]:
+    """The names of a table's columns; of a CSV file its first line, without opening the rest. None where it fails."""
+    with suppress(Exception):  # completion never fails
+        path = Path(table)
+        if path.suffix.lower() in (".csv", ".tsv", ".txt") and path.is_file():
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                line = file.readline(1_000_000)
+            between = max(_DELIMITERS, key=line.count)
+            names = next(csv.reader([line], delimiter=between), [])
+        else:
+            from ..data.tables.open import open_table
+
+            with open_table(table) as opened:
+                names = [str(name) for name in opened.table.columns]
+        return [name for name in names if name and harmless(name) == name]
+    return []
+
+
+class PanelCommand(TyperCommand):
+    """A command in plain text: options under the headings of their panels, and each given once unless it may repeat.
+
+    Behind a mechanism (``explain laplace --help``), help and completion keep to what that mechanism takes.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look for options that come twice, then read the arguments as usual."""
+        if ctx.resilient_parsing:  # a shell asks: an option whose value is still to come would hide the arguments
+            args = args[:-1] if args and args[-1].startswith("-") else args
+        else:
+            typed, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            ctx.meta[RAW_OPTIONS] = typed
+            for i, each in enumerate(order):
+                if each in order[:i] and each.param_type_name == "option" and not getattr(each, "multiple", False):
+                    name = max(each.opts, key=len)
+                    raise InputError(f"{name} is given twice: give it once", parameter=each.name or "")
+        return list(super().parse_args(ctx, args))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and then each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{p.value: [] for p in Panel}}
+        spoken, names = _mechanism(ctx.meta.get(RAW_OPTIONS, {}))
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is not None and (names is None or each.name in names):
+                positional = each.param_type_name == "argument"
+                # what has no panel of its own, --help among it, stands with the output
+                panel = "Arguments" if positional else getattr(each, "rich_help_panel", None) or Panel.OUTPUT.value
+                panels[panel].append(record)
+        for title, records in panels.items():
+            if records:
+                of_one = spoken and title == Panel.NOISE.value
+                with formatter.section(f"{title} of {spoken}" if of_one else title):
+                    formatter.write_dl(records)
+        if names is None and any(each.name == "mechanism" for each in self.get_params(ctx)):
+            formatter.write_paragraph()
+            formatter.write_text(f"The options of one mechanism alone: {ctx.command_path} laplace --help")
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """What a shell offers, without the options another mechanism takes."""
+        _, names = _mechanism(ctx.params)
+        offered = super().shell_complete(ctx, incomplete)
+        if names is None:
+            return offered
+        flags = {flag for each in self.get_params(ctx) if each.name in names for flag in each.opts}
+        return [each for each in offered if not each.value.startswith("-") or each.value in flags]
+
+
+def _mechanism(typed: Mapping[str, Any]) -> tuple[str, _OptionNames | None]:
+    """The mechanism that was typed, and the options that go with it; None where there is none."""
+    key = str(typed.get("mechanism") or "").strip().lower().replace("-", "_")
+    entry = MECHANISMS.get(key) or CLAIMS.get(key)
+    return ("", None) if entry is None else (entry.spoken, _OptionNames(entry.takes))
+
+
+class _OptionNames:
+    """The options of a command that go with a mechanism: its own, and those no mechanism takes."""
+
+    def __init__(self, takes: Iterable[str]) -> None:
+        everyone = {*every_option(), *(name for claim in CLAIMS.values() for name in claim.takes)}
+        self._others = {_identifier(name) for name in everyone.difference(takes)}
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self._others
+
+
+class PanelGroup(TyperGroup):
+    """Commands listed under the headings of their panels, each with its whole first sentence."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is named, or a sentence with the one that was meant."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            close = meant(name, self.list_commands(ctx))
+            raise InputError(f"there is no command {shortened(name)}{close}: see '{ctx.command_path} --help'")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each panel of commands."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            each = self.get_command(ctx, name)
+            if each is not None and not each.hidden:
+                panel = getattr(each, "rich_help_panel", None) or "Commands"
+                panels.setdefault(str(panel), []).append((name, _first_sentence(each.help or "")))
+        widest = max(len(name) for records in panels.values() for name, _ in records)
+        for title, records in panels.items():
+            with formatter.section(title):  # every panel with its descriptions in one line below the other
+                formatter.write_dl([(name.ljust(widest), told) for name, told in records])
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a command's help.
+
+    >>> _first_sentence("Find the people. Exit code 4: too many.")
+    'Find the people.'
+    """
+    told = " ".join(text.split("\n\n")[0].split())
+    return told.partition(". ")[0].removesuffix(".") + "."
+
+
+def command(name: str, run: Callable[[Options], None]) -> Callable[..., None]:
+    """The function typer registers: its signature has every option the catalogue declares for the command."""
+    options = {_identifier(o.name): o for o in options_of(name)}
+
+    def called(ctx: typer.Context, **_: Any) -> None:
+        run({options[k].name: v for k, v in ctx.params.items() if k in options})
+
+    annotations: dict[str, Any] = {k: _annotation(o) for k, o in options.items()}
+    shown = [
+        inspect.Parameter(
+            k, inspect.Parameter.KEYWORD_ONLY, annotation=annotations[k], default=_default(o, inspect.Parameter.empty)
+        )
+        for k, o in options.items()
+    ]
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    called.__signature__ = inspect.Signature([context, *shown])  # type: ignore[attr-defined]
+    called.__annotations__ = {"ctx": typer.Context, **annotations}
+    called.__name__, called.__doc__ = name, run.__doc__
+    return called
+
+
+def _identifier(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _default(option: Option, none: Any) -> Any:
+    if option.needed:
+        return none
+    if option.name == "format":
+        return Format(option.default)
+    return option.default is True if option.parameter.kind is Kind.FLAG else option.default
+
+
+def _annotation(option: Option) -> Any:
+    """The type of an option, with what typer needs to know."""
+    p = option.parameter
+    offered: dict[str, Any] = {"help": option.help, "autocompletion": completer(option)}
+    if option.positional:
+        info: Any = typer.Argument(metavar=option.metavar.strip("[]"), **offered)
+        if option.repeated:
+            return Annotated[list[str], info]
+        return Annotated[str, info] if option.needed else Annotated[str | None, info]
+    flags = [flag(n) for n in (p.name, *p.aliases)]
+    offered["rich_help_panel"] = p.panel.value
+    if p.kind is Kind.FLAG:
+        if option.default is True:
+            flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+        return Annotated[bool, typer.Option(*flags, **offered)]
+    if option.name == "format":
+        return Annotated[Format, typer.Option(*flags, **offered)]
+    info = typer.Option(*flags, metavar=option.metavar, **offered)
+    kind: Any = list[str] if option.repeated else str
+    return Annotated[kind, info] if option.needed or option.default is not None else Annotated[kind | None, info]
+
 
 #: In the order of help, under their headings. Those the catalogue declares options for take what was said; the others
 #: spell theirs out.
@@ -46,7 +315,7 @@ def make_app() -> typer.Typer:
     """The command line, with the options of whatever the catalogue holds now."""
     made = typer.Typer(
         name="epsilens",
-        cls=Commands,
+        cls=PanelGroup,
         epilog=_EXITS,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # plain help: fast, and readable at any width and in any encoding
@@ -55,10 +324,10 @@ def make_app() -> typer.Typer:
         for function in functions:
             name = function.__name__
             called = command(name, function) if name in COMMANDS else function
-            made.command(name, cls=Grouped, rich_help_panel=panel)(called)
-    kept = typer.Typer(cls=Commands, rich_markup_mode=None)
+            made.command(name, cls=PanelCommand, rich_help_panel=panel)(called)
+    kept = typer.Typer(cls=PanelGroup, rich_markup_mode=None)
     for word, function in LEDGER.items():
-        kept.command(word, cls=Grouped)(command(f"ledger-{word}", function))
+        kept.command(word, cls=PanelCommand)(command(f"ledger-{word}", function))
     kept.callback(invoke_without_command=True)(ledger)
     made.add_typer(kept, name="ledger", rich_help_panel="A table and its release")
     made.callback(invoke_without_command=True)(_epsilens)

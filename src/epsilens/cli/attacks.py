@@ -14,13 +14,13 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError
-from .common import Said, show, to_repeat
+from .console import Options, repeatable_options, show
 
 _SIMPLE = ("gap", "sensitivity", "delta", "split", "queries", "targets")
 _AVERAGE = ("n", "value", "mean", "bounds")
 
 
-def difference(said: Said) -> None:
+def difference(said: Options) -> None:
     """Say how well two queries that differ by one person give away that person's secret.
 
     For example: epsilens difference --epsilon 1 --known
@@ -46,10 +46,10 @@ def difference(said: Said) -> None:
                 "--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", parameter="epsilon"
             )
         about = explained(builder(epsilon=number("--epsilon", epsilon, "epsilon"), **given), **readings)
-    show(about.with_command(command_line("difference", "", to_repeat(said))), said["format"], said["output"])
+    show(about.with_command(command_line("difference", "", repeatable_options(said))), said["format"], said["output"])
 
 
-def _attack(said: Said) -> tuple[Callable[..., Any], dict[str, Any]]:
+def _attack(said: Options) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The builder and its arguments: an average as soon as one of its options is given."""
     from ..attacks.differencing_queries import differencing, differencing_average
 
@@ -85,7 +85,7 @@ def _attack(said: Said) -> tuple[Callable[..., Any], dict[str, Any]]:
     }
 
 
-def tamper(said: Said) -> None:
+def tamper(said: Options) -> None:
     """Say how often false records would be noticed behind the noise, or test published answers for them.
 
     With --bias: how often that is noticed. Without: how large a bias stays hidden. With --bias and no noise: the ε at
@@ -101,36 +101,36 @@ def tamper(said: Said) -> None:
         raise InputError(
             "--power does not go with answers to test: give --bias to read the power against it", parameter="power"
         )
-    about = _tested(said) if testing else _planned(said)
+    about = _detection_report(said) if testing else _power_report(said)
     from ..show.explanation import command_line
 
-    show(about.sheet.with_command(command_line("tamper", "", to_repeat(said))), said["format"], said["output"])
+    show(about.sheet.with_command(command_line("tamper", "", repeatable_options(said))), said["format"], said["output"])
     if about.alarm:
         raise typer.Exit(Exit.EXCEEDED)
 
 
-class _About:
+class _Verdict:
     """What is shown, and whether it is an alarm."""
 
     def __init__(self, sheet: Any, alarm: bool = False) -> None:
         self.sheet, self.alarm = sheet, alarm
 
 
-def _given(said: Said, *names: str) -> dict[str, Any]:
+def _noise_arguments(said: Options, *names: str) -> dict[str, Any]:
     return numbers_said(said, *names) | {k: said[k] for k in ("noise", "calibration") if said[k] is not None}
 
 
 _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 
 
-def _planned(said: Said) -> _About:
+def _power_report(said: Options) -> _Verdict:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
     from ..attacks.tampering_detection.hiding import epsilon_to_detect
     from ..attacks.tampering_detection.tampering import checked_stretch, tampering
     from ..show.tampering import about, limits, price
 
-    given, bias = _given(said, *_NOISE), said["bias"]
+    given, bias = _noise_arguments(said, *_NOISE), said["bias"]
     stretch = checked_stretch(1.0 if said["stretch"] is None else number("--stretch", said["stretch"], "stretch"))
     noisy = any(said[k] is not None for k in ("epsilon", "scale", "sigma"))
     share = 0.5 if bias is None else 0.9
@@ -139,22 +139,22 @@ def _planned(said: Said) -> _About:
     if bias is not None:
         moved = checks.scalar("bias", number("--bias", bias, "bias"))
         if noisy:
-            return _About(about(tampering(bias=moved, stretch=stretch, **given), a, p))
+            return _Verdict(about(tampering(bias=moved, stretch=stretch, **given), a, p))
         needed = epsilon_to_detect(bias=moved, stretch=stretch, alpha=a, power=p, **given)
-        return _About(price(needed, moved, stretch, a, p, {"noise": "laplace", **given}))
+        return _Verdict(price(needed, moved, stretch, a, p, {"noise": "laplace", **given}))
     if not noisy:
         raise InputError(
             "--epsilon is missing: give ε, --scale or --sigma, or --bias to learn which ε shows it", parameter="epsilon"
         )
-    return _About(limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
+    return _Verdict(limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
 
 
-def _tested(said: Said) -> _About:
+def _detection_report(said: Options) -> _Verdict:
     """With answers: the verdict."""
     from ..attacks.tampering_detection.detection import detect, detect_series
     from ..show.tampering import detection, series
 
-    given = _given(said, *_NOISE, "bias", "stretch", "alpha")
+    given = _noise_arguments(said, *_NOISE, "bias", "stretch", "alpha")
     given |= {"side": said["side"]} if said["side"] is not None else {}
     if said["series"] is not None:
         if said["published"] is not None or said["expected"] is not None:
@@ -167,10 +167,10 @@ def _tested(said: Said) -> _About:
         seen, true = (numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
-            return _About(detection(found), found.alarm)
+            return _Verdict(detection(found), found.alarm)
     given |= {"method": said["method"]} if said["method"] is not None else {}
     many = detect_series(seen, true if len(true) > 1 else true[0], **given)
-    return _About(series(many), bool(many.alarms))
+    return _Verdict(series(many), bool(many.alarms))
 
 
 def _share(name: str, text: str | None, default: float) -> float:
@@ -213,10 +213,10 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
     return columns["published"], columns["expected"]
 
 
-_USUAL = {"query": "sum", "noise": "laplace"}
+_IDENTIFY_DEFAULTS = {"query": "sum", "noise": "laplace"}
 
 
-def identify(said: Said) -> None:
+def identify(said: Options) -> None:
     """Say how sure an attacker can become of which of n people is missing. Exit code 4: the limit is exceeded.
 
     For example: epsilens identify --n 120 --range 0,60 --sensitivity 121 --epsilon 5
@@ -235,7 +235,7 @@ def identify(said: Said) -> None:
     from ..show.identification import report
 
     found = find(**_people(said), **given)
-    typed = {k: v for k, v in to_repeat(said, "table").items() if _USUAL.get(k) != v}
+    typed = {k: v for k, v in repeatable_options(said, "table").items() if _IDENTIFY_DEFAULTS.get(k) != v}
     line = command_line("identify", "", typed)
     if said["table"] is not None:
         line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
@@ -244,7 +244,7 @@ def identify(said: Said) -> None:
         raise typer.Exit(Exit.EXCEEDED)
 
 
-def _people(said: Said) -> dict[str, Any]:
+def _people(said: Options) -> dict[str, Any]:
     """The people as the library takes them: the values of a column, or n and a range."""
     table, column, person, n, ends_said = (said[k] for k in ("table", "column", "person", "n", "range"))
     if table is None:

@@ -19,7 +19,7 @@ from ..show.assessment.tables import risk_table
 from ..show.assessment.words import headline, sentence
 from ..show.document import plain_table
 from ..show.render.text import table_lines
-from .common import emit
+from .console import emit
 
 if TYPE_CHECKING:
     from ..publish.published import Published
@@ -63,7 +63,7 @@ limits:                           # any reading, and error
 """
 
 
-def advised(epsilon: float) -> str:
+def recommended_plan(epsilon: float) -> str:
     """The plan as it is published: at the ε that is advised, and by no site, as that leaves the count too rough."""
     changes = {
         "title: Mental-health visits by site": "title: Mental-health visits",
@@ -98,7 +98,7 @@ def publish(folder: Path, epsilon: float) -> Published:
     from ..publish.release import release
 
     plan = folder / "publish.yaml"
-    plan.write_text(advised(epsilon), encoding="utf-8")
+    plan.write_text(recommended_plan(epsilon), encoding="utf-8")
     ledger = Ledger(folder / "ledger.db")
     if ledger.account(PEOPLE).limits is None:
         ledger.limit(PEOPLE, success=SUCCESS)
@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> int:
         lines = [headline(found), "", sentence(found), "", *table_lines(risk_table(found), _WIDTH), ""]
         emit("\n".join(lines) + "\n", None)
         sys.stdout.flush()
-        told = _published(folder, found)
+        told = _release_lines(folder, found)
     except (OSError, ValueError, EpsilensError) as error:
         why = getattr(error, "strerror", None) or error
         sys.stderr.write(f"epsilens: the demo in {ascii(str(folder))[:80]} failed: {why}\n")
@@ -131,12 +131,12 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _published(folder: Path, found: Assessment) -> list[str]:
+def _release_lines(folder: Path, found: Assessment) -> list[str]:
     """What was released, what it promises, and where it is; or why nothing was."""
     try:
         made = publish(folder, found.recommended or 0.1)
     except (MissingExtra, Refused) as error:
-        return _filled(f"Nothing is released: {error}.")
+        return _wrap(f"Nothing is released: {error}.")
     rows = [[a.name, *(f"{number:,.12g}" for number in (a.answer, a.low, a.high))] for a in made.answers]
     spent = (
         "These answers were published by a run before this one: nothing was spent now."
@@ -144,19 +144,19 @@ def _published(folder: Path, found: Assessment) -> list[str]:
         else f"ε = {made.spent['epsilon']:g} is spent. Running this again gives the same answers and spends nothing."
     )
     return [
-        *_filled(f"Released at ε = {made.plan.epsilon:g}, for all sites together: by site this noise is too much."),
-        *_filled(made.guarantee),
+        *_wrap(f"Released at ε = {made.plan.epsilon:g}, for all sites together: by site this noise is too much."),
+        *_wrap(made.guarantee),
         "",
         *table_lines(plain_table(["95 times of 100 within", "Answer", "from", "to"], rows), _WIDTH),
         "",
-        *_filled(spent),
+        *_wrap(spent),
         "",
         f"answers  {folder / 'answers.csv'}    of the plan {folder / 'publish.yaml'}",
         f"ledger   {folder / 'ledger.db'}    .venv/bin/epsilens ledger show --ledger {folder / 'ledger.db'}",
     ]
 
 
-def _filled(text: str) -> list[str]:
+def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH)
 
 

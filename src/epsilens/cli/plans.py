@@ -2,20 +2,117 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..catalogue.commands import Exit
-from ..catalogue.parameter import Panel
-from ..errors import InputError
-from .common import Format, OutputOption, aside, emit, emit_file, say, show
-from .tables import progress_bar
+from ..catalogue.parameter import Panel, flag
+from ..catalogue.said import arguments_given, find_entry, number, numbers, numbers_said, split_limit, whole
+from ..errors import InputError, Refused, Unwritten
+from ..shown import harmless
+from .console import Format, Options, OutputOption, emit, emit_file, notice, say, show
+from .console import show as shown
+
+if TYPE_CHECKING:
+    from ..experiment import Experiment
+    from ..ledger.ledger import Ledger
+
+
+def scan(said: Options) -> None:
+    """Find the people two queries can isolate, and the ε that protects them. Exit code 4: the limit is exceeded.
+
+    For example: epsilens scan epsilens:rand-hie --quasi site,age,female,black,education --person person
+    --query "count where mental_visits > 0 by site" --epsilon 1 --limit success=0.55
+    """
+    given: dict[str, Any] = numbers_said(said, "epsilon", "quantile", "delta", "sampling_fraction")
+    for name in ("known_columns", "max_rows", "min_query_size"):
+        if said[name] is not None:
+            given[name] = whole(flag(name), said[name], name)
+    if said["limit"] is not None:
+        reading, value = split_limit(said["limit"], "--limit", "limit")
+        given["limit"] = {reading: value}
+    columns = column_names(said, "quasi")
+    given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
+    from ..data.scan.scan import scan as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
+
+    with progress_bar() as told:
+        found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
+    show(found, said["format"], said["output"])
+    if found.exceeded:
+        raise typer.Exit(Exit.EXCEEDED)
+
+
+def column_names(said: Options, name: str) -> list[str]:
+    """Names of columns separated by commas."""
+    columns = [c.strip() for c in said[name].split(",")]
+    if not all(columns):
+        raise InputError(f"{flag(name)} is {said[name]!r}: give column names separated by commas", parameter=name)
+    return columns
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
+    """A progress bar on a terminal's stderr; nothing in a pipe."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ..data.tables.passwords import pausing
+
+    columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, pausing(bar.stop, bar.start):
+        task = bar.add_task("opening the table", total=None)
+
+        def told(done: int, total: int, what: str) -> None:
+            bar.update(task, completed=done, total=total, description=escape(harmless(what)))
+
+        yield told
+
+
+def correlate(said: Options) -> None:
+    """Find who learns most about one record from a noisy sum when records are correlated.
+
+    A row is one observation of the records: the members of a household, or a person at several times.
+    For example: epsilens correlate epsilens:rand-hie --columns visits --person person --time year --bounds 0,20
+    """
+    query, weights = said["query"], said["weights"]
+    if query not in ("sum", "linear"):
+        raise InputError(f"--query is {query!r}: give 'sum', or 'linear' with --weights", parameter="query")
+    if (query == "linear") != (weights is not None):
+        raise InputError("give --query linear and --weights together, or neither for a sum", parameter="query")
+    given: dict[str, Any] = numbers_said(said, "scale", "sigma", "epsilon", "time_limit", "size", "confidence")
+    if said["bounds"] is not None:
+        given["bounds"] = numbers("--bounds", said["bounds"], "bounds")
+    if said["reach"] is not None:
+        several = numbers("--reach", said["reach"], "reach")
+        given["reach"] = several[0] if len(several) == 1 else several
+    names = column_names(said, "columns")
+    given["query"] = "sum" if weights is None else numbers("--weights", weights, "weights")
+    given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
+    from ..data.correlation.correlation import correlate as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
+
+    with progress_bar() as told:
+        found = find(said["table"], names, progress=told, **given)
+    show(found, said["format"], said["output"])
 
 
 class AssessFormat(StrEnum):
@@ -91,8 +188,8 @@ def assess(
     use_memory(memory, spill)
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, ledger=ledger, people=people, progress=told)
-    command = ["epsilens", "assess", Path(release).name, *(["--engine", _nameless(engine)] if engine else [])]
-    command += ["--ledger", _nameless(ledger)] if ledger else []
+    command = ["epsilens", "assess", Path(release).name, *(["--engine", _public_place(engine)] if engine else [])]
+    command += ["--ledger", _public_place(ledger)] if ledger else []
     command += ["--people", people] if people else []
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
@@ -115,7 +212,7 @@ def assess(
         raise typer.Exit(Exit.NO_SOLUTION if hopeless else Exit.EXCEEDED)
 
 
-def _nameless(place: str) -> str:
+def _public_place(place: str) -> str:
     """A place in a command that stands in a report: the name of a file, or the kind of an address, and no more."""
     scheme, address, _ = place.partition("://")
     return f"{scheme}://…" if address else Path(place).name
@@ -165,4 +262,289 @@ def init(
         return
     emit(start.yaml, output)
     for text in (*(f"WARNING: {text}" for text in start.warnings), start.sentence):
-        aside(text)
+        notice(text)
+
+
+class ReleaseFormat(StrEnum):
+    """How the answers are written."""
+
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+    html = "html"
+
+
+def release(
+    plan: ReleaseFile,
+    output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Where to write the answers.")] = None,
+    format: Annotated[ReleaseFormat | None, typer.Option("--format", help="By the file's ending unless given.")] = None,
+    ledger: Annotated[
+        str, typer.Option("--ledger", rich_help_panel=Panel.DATA.value, metavar="URL", help="A file, or postgresql://…")
+    ] = "ledger.db",
+    people: Annotated[
+        str | None,
+        typer.Option(
+            "--people", rich_help_panel=Panel.DATA.value, metavar="NAME", help="Whom the table is about: the account."
+        ),
+    ] = None,
+    part: Annotated[
+        str | None,
+        typer.Option(
+            "--part",
+            rich_help_panel=Panel.DATA.value,
+            metavar="NAME",
+            help="The declared part that every query is about.",
+        ),
+    ] = None,
+    other_people: Annotated[
+        bool,
+        typer.Option(
+            "--other-people",
+            rich_help_panel=Panel.DATA.value,
+            help="This data is in another account, and yet about others.",
+        ),
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", rich_help_panel=Panel.DATA.value, help="Run on made-up rows; spends nothing.")
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", rich_help_panel=Panel.DATA.value, help="Draw, and spend, what was released before."),
+    ] = False,
+    script: Annotated[
+        bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
+    ] = False,
+    assessed: Annotated[
+        str | None,
+        typer.Option(
+            "--assessed",
+            rich_help_panel=Panel.DATA.value,
+            metavar="FILE",
+            help="The JSON of its assessment: refuse another plan.",
+        ),
+    ] = None,
+    engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spill: SpillOption = None,
+) -> None:
+    """Release a plan: noise by OpenDP on its answers, within its limits and the ledger's.
+
+    The same plan gives the answers of before, whatever the data is by now, and spends nothing; another data.version in
+    it is another plan.
+    Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
+    For example: epsilens release release.yaml --output answers.csv --people patients
+    """
+    from ..plan.file import read_release
+    from ..plan.read import as_written
+
+    said = as_written(read_release(Path(plan)))
+    if assessed is not None:
+        _check_assessment(said.digest(), assessed)
+    if script:
+        from ..publish.script import script_of
+
+        emit(script_of(said, engine=engine), output)
+        return
+    if output is None and not dry_run:
+        raise InputError(
+            "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run",
+            parameter="output",
+        )
+    from ..data.tables.memory import use_memory
+    from ..publish.release import release as released
+
+    use_memory(memory, spill)
+    with progress_bar() as told:
+        made = released(
+            said, output=output, format=None if format is None else format.value, ledger=ledger, people=people,
+            part=part, other_people=other_people, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again,
+            progress=told,
+        )  # fmt: skip
+    try:
+        show(made, Format.table, None)
+    except Unwritten as error:
+        if made.kind != "release":
+            raise
+        raise Unwritten(f"{error}; ε is spent, and the answers are in {str(output)[:80]!r}") from None
+    if made.ledger:
+        notice(f"ledger {made.ledger}, account {made.people!r}")
+    if output is not None and not dry_run:
+        notice(f"answers {output}")
+
+
+def _check_assessment(digest: str, assessed: str) -> None:
+    """Refuse a plan that is not the one of this assessment, or that breaks a limit there."""
+    try:
+        told = json.loads(Path(assessed).read_text("utf-8"))
+        found, exceeded = told["reproduce"]["release"], bool(told["exceeded"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            f"--assessed is {assessed[:80]!r}, which is no assessment: give what 'epsilens assess --format json' wrote",
+            parameter="assessed",
+        ) from None
+    if found != f"SHA-256 {digest}":
+        raise InputError(
+            f"the plan is not the one that was assessed in {assessed[:80]!r}: assess it again, nothing was spent",
+            parameter="assessed",
+        )
+    if exceeded:
+        raise Refused(
+            f"the plan breaks its own limits in {assessed[:80]!r}: change it and assess it again; nothing was spent",
+            parameter="assessed",
+        )
+
+
+_DEFAULT_LEDGER = "ledger.db"
+
+
+def ledger(ctx: typer.Context) -> None:
+    """Keep the account of everything released about the same people."""
+    if ctx.invoked_subcommand is None:
+        emit(ctx.get_help(), None)
+
+
+def ledger_show(said: Options) -> None:
+    """Say what everything released so far gives away together, and what is left.
+
+    For example: epsilens ledger show --ledger ledger.db
+    """
+    opened = _open_ledger(said)
+    found = opened.accounts()
+    if said["people"] is None:
+        shown(opened, said["format"], said["output"])
+        _notices(opened, said)
+        return
+    account = opened.account(said["people"])
+    if account.people not in found:
+        raise InputError(
+            f"--people is {account.people[:40]!r}, of whom the ledger has nothing: give one of {_names_text(found)}",
+            parameter="people",
+        )
+    shown(account, said["format"], said["output"])
+    _notices(opened, said)
+
+
+def ledger_add(said: Options) -> None:
+    """Enter what was released by other means: another tool's claim, a measurement, a training.
+
+    It has happened, so it counts whatever the limits say; exit code 4 where they are exceeded.
+    For example: epsilens ledger add gaussian --sigma 4 --title "visits by month"
+    """
+    made = _entered_experiment(said)
+    opened = _open_ledger(said)
+    people = opened.called(said["people"])
+    new = _new_account_notice(opened, people)
+    entered = opened.add(
+        people,
+        made,
+        title=said["title"] or "",
+        part=said["part"],
+        delta=_number(said, "beside") or 0.0,
+        at_delta=_number(said, "for_delta") or 0.0,
+        within_limits=bool(said["within_limits"]),
+    )
+    account = opened.account(people)
+    shown(account, said["format"], said["output"])
+    all_the_same = "That it is about a part alone cannot be checked: it counts for everyone."
+    noted = (all_the_same,) if said["part"] is not None else ()
+    _notices(
+        opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new
+    )
+    if account.over:
+        raise typer.Exit(Exit.EXCEEDED)
+
+
+def ledger_limit(said: Options) -> None:
+    """Set what may be released at most; what it promises holds even if noise is chosen after seeing answers.
+
+    For example: epsilens ledger limit --success 0.65 --people patients
+    """
+    told = {name: _number(said, name) for name in ("success", "epsilon", "psi", "rho", "delta")}
+    opened = _open_ledger(said)
+    people = opened.called(said["people"])
+    new = _new_account_notice(opened, people)
+    account = opened.limit(people, **told, partition=said["partition"] or "")
+    shown(account, said["format"], said["output"])
+    _notices(opened, said, f"The limits of {people} are set.", *new)
+
+
+def ledger_check(said: Options) -> None:
+    """Say whether the lines are those that were written, and within their limits; exit code 4 if not.
+
+    For example: epsilens ledger check --head 1f0c…
+    """
+    opened = _open_ledger(said)
+    found = opened.check(said["head"])
+    for trouble in found:
+        emit(f"line {trouble.line} {trouble.what}" if trouble.line else trouble.what, None)
+    if found:
+        _notices(opened, said)
+        raise typer.Exit(Exit.EXCEEDED)
+    accounts = opened.accounts()
+    released = sum(len(account.releases) for account in accounts.values())
+    emit(f"The ledger is as it was written: {len(accounts)} accounts, {released} releases.", None)
+    _notices(opened, said)
+
+
+def ledger_export(said: Options) -> None:
+    """Write every line as JSON, without the ledger's key.
+
+    For example: epsilens ledger export --output lines.json
+    """
+    opened = _open_ledger(said)
+    lines = opened.export(said["people"])
+    emit(json.dumps(lines, indent=2, ensure_ascii=False, allow_nan=False), said["output"])
+    _notices(opened, said)
+
+
+#: The commands by their second word.
+LEDGER: Mapping[str, Callable[[Options], None]] = {
+    "show": ledger_show, "add": ledger_add, "limit": ledger_limit, "check": ledger_check, "export": ledger_export,
+}  # fmt: skip
+
+
+def _open_ledger(said: Options) -> Ledger:
+    from ..ledger.ledger import Ledger
+
+    return Ledger(said["ledger"])
+
+
+def _notices(ledger: Ledger, said: Options, *words: str) -> None:
+    """Beside the result: what was done, and where, unless that was said."""
+    for text in words:
+        notice(text)
+    if said["ledger"] == _DEFAULT_LEDGER and ledger.store.path is not None:
+        notice(f"The ledger is {ledger.store.path.resolve()} (--ledger names another).")
+
+
+def _new_account_notice(ledger: Ledger, people: str) -> tuple[str, ...]:
+    """A word where an account is made beside others: a slip of the pen would escape their limits."""
+    others = [name for name in ledger.accounts() if name != people] if ledger.store.exists else []
+    if not others or ledger.account(people).head:
+        return ()
+    return (f"{people!r} is a new account, beside {_names_text(others)}: are they not the same people?",)
+
+
+def _names_text(people: Any) -> str:
+    names = [repr(name[:40]) for name in people]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _entered_experiment(said: Options) -> Experiment:
+    name = said["mechanism"]
+    if name is None:
+        if said["epsilon"] is None:
+            raise InputError("what was released is missing: give a mechanism, or --epsilon with its --delta")
+        name = "approximate" if said["delta"] is not None else "pure"
+    entry = find_entry(name)
+    arguments = arguments_given(entry, {name: value for name, value in said.items() if name != "people"})
+    times = 1 if said["times"] is None else whole("--times", said["times"], "times")
+    from ..catalogue.mechanisms import builder
+
+    made: Experiment = builder(entry)(**arguments)
+    return made if times == 1 else made.repeat(times)
+
+
+def _number(said: Options, name: str) -> float | None:
+    return None if said[name] is None else number(flag(name), said[name], name)

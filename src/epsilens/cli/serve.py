@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError, MissingExtra
-from .common import emit
+from .console import emit
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
@@ -34,7 +34,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False, ledge
     except ImportError as error:
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
     from ..web.app import create_app, server_of
-    from ..web.security import is_loopback
+    from ..web.limits import is_loopback
 
     kept = None
     if ledger is not None:

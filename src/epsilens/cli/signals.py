@@ -19,7 +19,7 @@ _WORDS = {
 }
 
 
-class Stop:
+class StopSignal:
     """What a signal does. Before the command runs it ends the process: imports have nothing to clean up, and an error
     in the midst of one surfaces as any other. While it runs, it interrupts; a second time, it ends the process.
     """
@@ -64,4 +64,4 @@ class Stop:
 
 
 #: Of this process.
-STOP = Stop()
+STOP = StopSignal()

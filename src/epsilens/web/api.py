@@ -24,13 +24,14 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from ..shares import share_of
-from . import comparing, questions
-from .assessing import assessed
+from . import compare as comparing
+from . import view_state
+from .errors import RequestError
+from .form import plan_problem
+from .jobs import assess_answer
+from .limits import MOST_LIST, MOST_TEXT
 from .pages import render
-from .problems import problem_at
-from .refused import Refused
-from .security import MOST_LIST, MOST_TEXT
-from .shares_pages import Shares, shared
+from .shares import SharesRequest, shares_answer
 
 SCHEMA = 1
 
@@ -40,7 +41,7 @@ class _Answer(BaseModel):
     version: int = Field(SCHEMA, alias="schema", description="version of this shape")
 
 
-class Failure(_Answer):
+class ErrorAnswer(_Answer):
     """Why there is no answer."""
 
     error: str = Field(description="a sentence")
@@ -48,7 +49,7 @@ class Failure(_Answer):
     floor: float | None = Field(None, description="the least the reading can be, where no parameter meets the limit")
 
 
-class Explained(_Answer):
+class ExplainAnswer(_Answer):
     """A mechanism explained."""
 
     sentence: str
@@ -60,27 +61,27 @@ class Explained(_Answer):
     command: str
 
 
-class Chosen(Explained):
+class ChooseAnswer(ExplainAnswer):
     """A parameter chosen by a limit."""
 
     choice: dict[str, Any]
 
 
-class Setting(BaseModel):
+class ComparedSetting(BaseModel):
     """One of the settings compared."""
 
     letter: str
     setting: str
-    explanation: Explained
+    explanation: ExplainAnswer
 
 
-class Compared(_Answer):
+class CompareAnswer(_Answer):
     """Settings side by side."""
 
-    settings: list[Setting]
+    settings: list[ComparedSetting]
 
 
-class Table(BaseModel):
+class TableEntry(BaseModel):
     """A bundled table."""
 
     model_config = ConfigDict(extra="allow")
@@ -91,17 +92,17 @@ class Table(BaseModel):
     columns: dict[str, str]
 
 
-class Tables(_Answer):
+class TablesAnswer(_Answer):
     """The bundled tables."""
 
-    tables: list[Table]
+    tables: list[TableEntry]
 
 
-class Assessed(_Answer):
+class AssessAnswer(_Answer):
     """An assessment: every number of the report."""
 
 
-class Division(BaseModel):
+class SharesDivision(BaseModel):
     """One way to share ε."""
 
     shares: list[float]
@@ -110,7 +111,7 @@ class Division(BaseModel):
     )
 
 
-class Resplit(_Answer):
+class SharesAnswer(_Answer):
     """Other shares of ε, with their errors and risks."""
 
     epsilon: float
@@ -118,19 +119,22 @@ class Resplit(_Answer):
     shares: list[float]
     errors: list[float | None]
     risks: list[dict[str, Any]] = Field(description="each adversary: planned with these shares, and as assessed")
-    equal: Division
-    least_error: Division
+    equal: SharesDivision
+    least_error: SharesDivision
     looks_at_data: bool = Field(description="whether the least error was found by looking at the data")
 
 
 _BAD: dict[int | str, dict[str, Any]] = {
-    422: {"model": Failure, "description": "something is wrong, or no parameter meets the limit; a sentence says what"},
-    403: {"model": Failure, "description": "sent from another site"},
-    400: {"model": Failure, "description": "not for this host"},
-    413: {"model": Failure, "description": "too large"},
+    422: {
+        "model": ErrorAnswer,
+        "description": "something is wrong, or no parameter meets the limit; a sentence says what",
+    },
+    403: {"model": ErrorAnswer, "description": "sent from another site"},
+    400: {"model": ErrorAnswer, "description": "not for this host"},
+    413: {"model": ErrorAnswer, "description": "too large"},
 }
-_BUSY: dict[int | str, dict[str, Any]] = {503: {"model": Failure, "description": "too busy, or took too long"}}
-_LATE = {**_BUSY, 504: {"model": Failure, "description": "took longer than the server allows"}}
+_BUSY: dict[int | str, dict[str, Any]] = {503: {"model": ErrorAnswer, "description": "too busy, or took too long"}}
+_LATE = {**_BUSY, 504: {"model": ErrorAnswer, "description": "took longer than the server allows"}}
 
 # -- parameters, from the catalogue -------------------------------------------------------------------------------
 
@@ -172,13 +176,13 @@ def _annotation(p: Parameter) -> Any:
     return Annotated[bool | None if p.kind is Kind.FLAG else float | None, Query(**limits)]
 
 
-def _listed(name: str, words: str, default: str, known: Iterable[str]) -> inspect.Parameter:
+def _name_parameter(name: str, words: str, default: str, known: Iterable[str]) -> inspect.Parameter:
     """Names listed for readers and tools; a wrong one gets the library's own sentence, which names the right ones."""
     annotation = Annotated[str, Query(description=words, json_schema_extra={"enum": list(known)})]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _taking(
+def _with_parameters(
     endpoint: Callable[..., JSONResponse], names: Iterable[str], *listed: inspect.Parameter
 ) -> Callable[..., JSONResponse]:
     """The endpoint with the catalogue's parameters in its signature, where it says ``**more``."""
@@ -201,23 +205,23 @@ def _taking(
     return taking
 
 
-def failure(error: EpsilensError) -> JSONResponse:
+def error_answer(error: EpsilensError) -> JSONResponse:
     """An error of the library as an answer."""
-    problem = questions.problem_of(error)
+    problem = view_state.problem_of(error)
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
         body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
     return JSONResponse(body, 422)
 
 
-def _unassessed(error: EpsilensError) -> JSONResponse:
+def _plan_error(error: EpsilensError) -> JSONResponse:
     """Why a release was not assessed; the field is the place in the release, such as ``queries.1.groups``."""
-    about = error.parameter if isinstance(error, InputError | Refused) else ""
-    problem = problem_at(error)
+    about = error.parameter if isinstance(error, InputError | RequestError) else ""
+    problem = plan_problem(error)
     return JSONResponse({"schema": SCHEMA, "error": problem.sentence, "field": about or None}, problem.status)
 
 
-def _sent(request: Request, *without: str) -> dict[str, str]:
+def _query_texts(request: Request, *without: str) -> dict[str, str]:
     """What was sent, as text; a parameter given twice is refused, because only one of them could be meant."""
     pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in without]
     if len({k for k, _ in pairs}) != len(pairs):
@@ -229,9 +233,9 @@ def _sent(request: Request, *without: str) -> dict[str, str]:
 def explain(request: Request, mechanism: str, **more: Any) -> JSONResponse:
     """What an adversary can do with one release: every reading, its baseline and the sentence."""
     try:
-        return JSONResponse(questions.explain_strictly(mechanism, _sent(request, "mechanism")).to_dict())
+        return JSONResponse(view_state.explain_query(mechanism, _query_texts(request, "mechanism")).to_dict())
     except EpsilensError as error:
-        return failure(error)
+        return error_answer(error)
 
 
 def choose(
@@ -244,13 +248,13 @@ def choose(
 ) -> JSONResponse:
     """The riskiest parameter that keeps a reading at or under a limit."""
     try:
-        sent = _sent(request)
+        sent = _query_texts(request)
         limit, chosen = sent.pop("at_most"), sent.pop("parameter", None)
         sent.pop("mechanism", None)
         sent.pop("reading", None)
-        return JSONResponse(questions.choose_strictly(mechanism, f"{reading}={limit}", sent, chosen).to_dict())
+        return JSONResponse(view_state.choose_query(mechanism, f"{reading}={limit}", sent, chosen).to_dict())
     except EpsilensError as error:
-        return failure(error)
+        return error_answer(error)
 
 
 _Setting = Annotated[str | None, Query(description="a setting such as laplace:epsilon=1", max_length=200)]
@@ -266,10 +270,10 @@ def compare(
 ) -> JSONResponse:
     """Two to four settings side by side, each explained."""
     try:
-        sent = _sent(request)
+        sent = _query_texts(request)
     except EpsilensError as error:
-        return failure(error)
-    made = comparing.compare(sent)
+        return error_answer(error)
+    made = comparing.compare_settings(sent)
     problems = [(None, made.problem), *((s.letter, s.asked.problem) for s in made.settings)]
     for letter, wrong in problems:
         if wrong is not None:
@@ -320,47 +324,49 @@ async def assess(request: Request) -> JSONResponse:
             text = dict(request.state.fields).get("release", "")
         else:
             text = (await request.body()).decode("utf-8")
-        return JSONResponse((await assessed(request, text, upload))["data"])
+        return JSONResponse((await assess_answer(request, text, upload))["data"])
     except UnicodeDecodeError:
         return JSONResponse({"schema": SCHEMA, "error": "The body is not UTF-8 text: send YAML.", "field": None}, 422)
     except EpsilensError as error:
-        return _unassessed(error)
+        return _plan_error(error)
     finally:
         if upload is not None:
             await run_in_threadpool(uploads.drop, upload.token, upload.visitor)
 
 
-async def shares(request: Request, sent: Shares) -> JSONResponse:
+async def shares(request: Request, sent: SharesRequest) -> JSONResponse:
     """Share ε differently among the queries of a release on a bundled table: the risks and errors that follow."""
     try:
-        return JSONResponse(await shared(request, sent))
+        return JSONResponse(await shares_answer(request, sent))
     except EpsilensError as error:
-        return _unassessed(error)
+        return _plan_error(error)
 
 
 def make_router() -> APIRouter:
     """The API, with the parameters of whatever the catalogue holds now."""
     router = APIRouter(prefix="/api", tags=["api"])
-    mechanism = _listed("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
-    reading = _listed("reading", "what is limited", "success", READINGS)
+    mechanism = _name_parameter("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
+    reading = _name_parameter("reading", "what is limited", "success", READINGS)
     taken = [name for name in PARAMETERS if name in every_option()]
-    router.get("/explain", responses={200: {"model": Explained}, **_BAD, **_LATE})(
-        _taking(explain, (*taken, *EXPLAINED), mechanism)
+    router.get("/explain", responses={200: {"model": ExplainAnswer}, **_BAD, **_LATE})(
+        _with_parameters(explain, (*taken, *EXPLAINED), mechanism)
     )
-    router.get("/choose", responses={200: {"model": Chosen}, **_BAD, **_LATE})(
-        _taking(choose, (*taken, *reading_options()), mechanism, reading)
+    router.get("/choose", responses={200: {"model": ChooseAnswer}, **_BAD, **_LATE})(
+        _with_parameters(choose, (*taken, *reading_options()), mechanism, reading)
     )
-    router.get("/compare", responses={200: {"model": Compared}, **_BAD, **_LATE})(_taking(compare, ("prior", "fpr")))
-    router.get("/tables", responses={200: {"model": Tables}, **_BAD})(tables)
-    router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
-        assess
+    router.get("/compare", responses={200: {"model": CompareAnswer}, **_BAD, **_LATE})(
+        _with_parameters(compare, ("prior", "fpr"))
     )
+    router.get("/tables", responses={200: {"model": TablesAnswer}, **_BAD})(tables)
+    router.post(
+        "/assess", responses={200: {"model": AssessAnswer}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY}
+    )(assess)
     body = {"requestBody": {"description": "a release, and a number for each query: ε is shared in this proportion"}}
-    router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
+    router.post("/assess/shares", responses={200: {"model": SharesAnswer}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
     return router
 
 
-def describe(app: FastAPI) -> None:
+def add_release_schema(app: FastAPI) -> None:
     """Let the OpenAPI definition say what a release is, once somebody asks for it."""
     without = app.openapi
 

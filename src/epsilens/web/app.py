@@ -19,24 +19,8 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import (
-        api,
-        assess_pages,
-        claim_pages,
-        compare_pages,
-        files_pages,
-        kept_pages,
-        notions_pages,
-        pages,
-        papers_pages,
-        recomputed,
-        release_pages,
-        reports_pages,
-        shares_pages,
-    )
-    from . import (
-        ledger_pages as ledger_views,
-    )
+    from . import api, assess, claims, compare, downloads, notions, pages, papers, release, reports, shares
+    from . import ledger as ledger_views
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -44,12 +28,11 @@ except ImportError as error:
 
 from .. import __version__
 from ..show.render.html import ASSETS
-from .guard import Guard
+from .errors import error_kind, log_line
 from .jobs import Jobs
-from .log import kind_of, note
+from .limits import ServerLimits, allowed_hosts, is_loopback
+from .middleware import Guard, Router
 from .readers import Readers
-from .security import Limits, allowed_hosts, is_loopback
-from .timed import Timed
 from .uploads import Uploads
 from .workers import Workers
 
@@ -59,9 +42,9 @@ if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
 
 
-def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Ledger | None = None) -> FastAPI:
+def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledger: Ledger | None = None) -> FastAPI:
     """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it can release."""
-    within = limits or Limits()
+    within = limits or ServerLimits()
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -84,22 +67,22 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
         lifespan=life,
     )
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
-    app.state.here_alone, app.state.offers = is_loopback(host), release_pages.Offers()
+    app.state.here_alone, app.state.offers = is_loopback(host), release.Offers()
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
-    app.state.readers, app.state.papers = Readers(within), recomputed.Recomputed(within)
+    app.state.readers, app.state.papers = Readers(within), papers.PaperCache(within)
     _add_views(app)
-    app.include_router(papers_pages.router)
-    app.include_router(reports_pages.router)
-    app.include_router(assess_pages.router)
-    app.include_router(files_pages.router)
-    app.include_router(shares_pages.router)
-    app.include_router(release_pages.router)
+    app.include_router(papers.router)
+    app.include_router(reports.router)
+    app.include_router(assess.router)
+    app.include_router(assess.router)
+    app.include_router(shares.router)
+    app.include_router(release.router)
     app.include_router(api.docs_router)
-    api.describe(app)
+    api.add_release_schema(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     held = ledger.store.address if ledger is not None else None
-    app.add_middleware(Timed, readers=app.state.readers, failed=_failed, ledger=held)
+    app.add_middleware(Router, readers=app.state.readers, failed=_failed, ledger=held)
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
@@ -109,7 +92,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
         failed=_failed,
     )
     if ledger is not None:
-        app.add_middleware(ledger_views.Named)
+        app.add_middleware(ledger_views.LedgerTab)
     return app
 
 
@@ -118,16 +101,16 @@ def views() -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.ledger = None
     _add_views(app)
-    app.include_router(recomputed.router)
+    app.include_router(papers.computing_router)
     return app
 
 
 def _add_views(app: FastAPI) -> None:
     app.include_router(pages.router)
-    app.include_router(claim_pages.router)
-    app.include_router(compare_pages.router)
-    app.include_router(kept_pages.router)
-    app.include_router(notions_pages.router)
+    app.include_router(claims.router)
+    app.include_router(compare.router)
+    app.include_router(downloads.router)
+    app.include_router(notions.router)
     app.include_router(ledger_views.router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -160,16 +143,16 @@ async def _tend(app: FastAPI) -> None:
             for upload in await run_in_threadpool(app.state.uploads.expire):
                 app.state.jobs.forget(upload)
         except Exception as error:  # the next time may go well, and must come
-            note(f"a visit failed with {kind_of(error)}")
+            log_line(f"a visit failed with {error_kind(error)}")
 
 
 def _warm(app: FastAPI) -> None:
     """Import what the first views need, while the browser opens."""
-    from .questions import ask_explain
+    from .view_state import explain_state
 
-    about = ask_explain({})
+    about = explain_state({})
     if about.about is not None:
-        pages.curves(about.about, about.query)
+        pages.curve_charts(about.about, about.query)
     app.state.jobs.workers.warm()
     app.state.readers.warm()
 

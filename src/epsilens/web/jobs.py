@@ -19,14 +19,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from .log import kind_of, note
-from .refused import Refused, fine
-from .security import Limits
+from fastapi import Request
+
+from .errors import RequestError, checked_answer, error_kind, log_line
+from .form import check_size
+from .limits import ServerLimits
 from .uploads import Upload
 from .workers import Worker, Workers
 
 
-class State(StrEnum):
+class JobState(StrEnum):
     """Where a job stands."""
 
     WAITING = "waiting"
@@ -38,11 +40,11 @@ class State(StrEnum):
     @property
     def over(self) -> bool:
         """Whether nothing will change any more."""
-        return self in (State.DONE, State.ENDED, State.FAILED)
+        return self in (JobState.DONE, JobState.ENDED, JobState.FAILED)
 
 
 @dataclass(frozen=True)
-class Progress:
+class JobProgress:
     """How far a job is: ``done`` of ``total`` steps, and what it does now."""
 
     done: int = 0
@@ -51,8 +53,8 @@ class Progress:
 
 
 #: What is as good as a new job.
-_GOOD = (State.WAITING, State.RUNNING, State.DONE)
-_ENDED: dict[str, Any] = {"error": "this was ended before it was done: start it again", "status": 409}
+_REUSABLE = (JobState.WAITING, JobState.RUNNING, JobState.DONE)
+_ENDED_ANSWER: dict[str, Any] = {"error": "this was ended before it was done: start it again", "status": 409}
 
 
 class Job:
@@ -63,8 +65,8 @@ class Job:
     ) -> None:
         self.id = secrets.token_urlsafe(24)
         self.task, self.upload, self.owner, self.request = task, upload, owner, request
-        self.state = State.WAITING
-        self.progress = Progress()
+        self.state = JobState.WAITING
+        self.progress = JobProgress()
         self.answer: dict[str, Any] | None = None
         self.asked = self.begun = time.monotonic()
         self.over_at: float | None = None
@@ -77,7 +79,7 @@ class Job:
     @property
     def lasting(self) -> bool:
         """Whether nobody may end it now."""
-        return self.task == "release" and self.state is State.RUNNING
+        return self.task == "release" and self.state is JobState.RUNNING
 
     def end(self) -> None:
         """End it now, and free its place."""
@@ -108,13 +110,13 @@ class Job:
 
     def result(self) -> dict[str, Any]:
         """The answer of a job that is over; a refusal is raised."""
-        return fine(self.answer if self.answer is not None else _ENDED)
+        return checked_answer(self.answer if self.answer is not None else _ENDED_ANSWER)
 
 
 class Jobs:
     """All jobs of a server."""
 
-    def __init__(self, limits: Limits, workers: Workers) -> None:
+    def __init__(self, limits: ServerLimits, workers: Workers) -> None:
         self.limits, self.workers = limits, workers
         self._places = {
             "assess": limits.assessments, "understand": limits.looking, "shares": limits.quick, "offer": limits.quick,
@@ -134,19 +136,19 @@ class Jobs:
         with self._lock:
             mine = [j for j in self._all.values() if owner is not None and (j.owner, j.task) == (owner, task)]
             for old in mine:
-                if (old.upload, old.request) == (upload, request) and old.state in _GOOD:
+                if (old.upload, old.request) == (upload, request) and old.state in _REUSABLE:
                     old.asked = time.monotonic()
                     return old
                 self.end(old)
-            line = [j for j in self._all.values() if j.state is State.WAITING and j.task == task]
+            line = [j for j in self._all.values() if j.state is JobState.WAITING and j.task == task]
             # Those whom we do not know are many, or one who asks often: visitors keep half of the line.
             if self._closed or len(line) >= self.limits.waiting // (1 if owner else 2):
-                raise Refused(f"{len(line)} others wait already: try again in a moment", 503)
+                raise RequestError(f"{len(line)} others wait already: try again in a moment", 503)
             self._all[job.id] = job
             known = self._known.get(_key(job))
             if known is not None:
                 job.size = 0  # it is counted there
-                self._finish(job, State.DONE, known)
+                self._finish(job, JobState.DONE, known)
             self._forget_old()
             self._next(task)
         return job
@@ -163,20 +165,20 @@ class Jobs:
     def done(self, task: str, owner: str) -> list[Job]:
         """The visitor's jobs of a kind that went well, the latest first."""
         with self._lock:
-            mine = [j for j in self._all.values() if (j.owner, j.task, j.state) == (owner, task, State.DONE)]
+            mine = [j for j in self._all.values() if (j.owner, j.task, j.state) == (owner, task, JobState.DONE)]
         return mine[::-1]
 
     def ahead(self, job: Job) -> int:
         """How many wait before a job that waits."""
         with self._lock:
-            line = [j for j in self._all.values() if j.task == job.task and j.state is State.WAITING]
+            line = [j for j in self._all.values() if j.task == job.task and j.state is JobState.WAITING]
             return line.index(job) if job in line else 0
 
     def end(self, job: Job) -> None:
         """End a job, whether it waits or runs; not a release that runs."""
         with self._lock:
             if not job.lasting:
-                self._finish(job, State.ENDED, None)
+                self._finish(job, JobState.ENDED, None)
 
     def expire(self) -> None:
         """End the jobs that nobody asks about; a file that is worked on is in use."""
@@ -207,17 +209,17 @@ class Jobs:
     def _next(self, task: str) -> None:
         """Let those who wait for a task begin while there is room."""
         jobs = [j for j in self._all.values() if j.task == task]
-        free = self._places[task] - sum(j.state is State.RUNNING for j in jobs)
-        for job in [j for j in jobs if j.state is State.WAITING][: max(free, 0)]:
-            job.state, job.begun = State.RUNNING, time.monotonic()
+        free = self._places[task] - sum(j.state is JobState.RUNNING for j in jobs)
+        for job in [j for j in jobs if j.state is JobState.WAITING][: max(free, 0)]:
+            job.state, job.begun = JobState.RUNNING, time.monotonic()
             threading.Thread(target=self._run, args=(job,), daemon=True).start()
 
     def _run(self, job: Job) -> None:
         try:
             worker = self.workers.take()
         except OSError as error:  # the machine has no room for another process
-            note(f"a worker failed with {kind_of(error)}")
-            self._finish(job, State.FAILED, {"error": "the server is busy: try again in a moment", "status": 503})
+            log_line(f"a worker failed with {error_kind(error)}")
+            self._finish(job, JobState.FAILED, {"error": "the server is busy: try again in a moment", "status": 503})
             return
         with self._lock:
             job._worker = worker
@@ -230,25 +232,25 @@ class Jobs:
             request |= {"table": str(job.upload.path), "name": job.upload.name, "digest": job.upload.digest}
 
         def told(done: int, total: int, what: str) -> None:
-            job.progress = Progress(done, total, what)
+            job.progress = JobProgress(done, total, what)
 
         made = worker.ask(request, told)
         job.size = worker.size
-        self._finish(job, State.FAILED if "error" in made else State.DONE, made)
+        self._finish(job, JobState.FAILED if "error" in made else JobState.DONE, made)
         self.workers.give_back(worker)
 
-    def _finish(self, job: Job, state: State, made: dict[str, Any] | None) -> None:
+    def _finish(self, job: Job, state: JobState, made: dict[str, Any] | None) -> None:
         with self._lock:
             if job.state.over:
                 return
             job.state, job.answer, job.over_at = state, made, time.monotonic()
-            if state is State.DONE and job.task == "understand" and job.upload is not None:
+            if state is JobState.DONE and job.task == "understand" and job.upload is not None:
                 job.upload.understood = made
-            if made is not None and state is State.DONE and (key := _key(job)):
+            if made is not None and state is JobState.DONE and (key := _key(job)):
                 self._known[key] = made
                 while len(self._known) > self.limits.known:
                     self._known.pop(next(iter(self._known)))
-            if job._worker is not None and state is State.ENDED:
+            if job._worker is not None and state is JobState.ENDED:
                 job._worker.kill()
             self._next(job.task)
         job._over.set_result(None)
@@ -268,3 +270,23 @@ class Jobs:
 def _key(job: Job) -> str:
     """What an assessment of a bundled table is known by: it can only be the same again. Empty for other jobs."""
     return str(job.request["yaml"]) if job.task == "assess" and job.upload is None else ""
+
+
+#: How often it is looked whether the one who asked is still there.
+_POLL_SECONDS = 0.5
+
+
+async def job_answer(request: Request, job: Job) -> dict[str, Any]:
+    """The answer of a job for one who waits for it; refusals are raised."""
+    while not await job.finished(_POLL_SECONDS):
+        if await request.is_disconnected():
+            if job.owner is None:  # a visitor may come back to theirs
+                job.end()
+            raise RequestError("the connection was closed before the answer", 400)
+    return job.result()
+
+
+async def assess_answer(request: Request, text: str, upload: Upload | None = None) -> dict[str, Any]:
+    """A release on a bundled table or an upload, assessed for one who waits."""
+    check_size(text)
+    return await job_answer(request, request.app.state.jobs.start("assess", upload, yaml=text))

@@ -6,10 +6,12 @@ The pieces of HTML the views share come from the report, so that page, report an
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,26 +35,26 @@ from ..show.policy import POLICY
 from ..show.render import html
 from ..show.sentences import false_alarms
 from ..shown import listed
-from . import questions
-from .fields import Field, field_of, shown_fields, to_of_100, ways_of
-from .security import Limits
+from . import view_state
+from .limits import ServerLimits
+from .view_state import Field, field_of, mechanism_fields, to_of_100, ways_of
 
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
-    from .comparing import Setting
+    from .compare import SettingForm
 
 
 _VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
 #: Views that only some servers have.
-beside: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
+extra_views: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
 
 
 def views() -> tuple[tuple[str, str], ...]:
     """The views of this server, each with its address."""
-    return (*_VIEWS, *beside.get())
+    return (*_VIEWS, *extra_views.get())
 
 
-class Kept:
+class LRUCache:
     """The last few results by key, safe between threads."""
 
     def __init__(self, most: int) -> None:
@@ -79,31 +81,31 @@ class Kept:
         return made
 
 
-_charts = Kept(512)
+_charts = LRUCache(512)
 
 
-def said(about: Explanation) -> Markup:
+def sentence_html(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
     headline = Markup("<h1>{}</h1>").format(html.held(about.headline)) if about.headline else Markup("")
     return headline + html.blocks((told(about),))
 
 
-def pictures(about: Explanation) -> Markup:
+def icon_arrays(about: Explanation) -> Markup:
     """The icon arrays with their note."""
     return html.blocks((people(about),))
 
 
-def readings(about: Explanation) -> Markup:
+def reading_section(about: Explanation) -> Markup:
     """The section with every reading."""
     return html.section(reading_table(about))
 
 
-def by_noise(about: Explanation) -> Markup:
+def noise_section(about: Explanation) -> Markup:
     """What a claim means by what is known of the noise; nothing where the noise is known."""
     return Markup("").join(html.section(one) for one in by_noise_section(about))
 
 
-def curves(about: Explanation, key: Hashable) -> list[Markup]:
+def curve_charts(about: Explanation, key: Hashable) -> list[Markup]:
     """The ROC and precision–recall curves; ``key`` says what the experiment was built from."""
     prior, fpr = about.arguments["prior"], about.arguments["fpr"]
 
@@ -136,13 +138,13 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"
 _DOWNLOAD_CSP = f"{POLICY}; frame-ancestors 'none'"
 
 
-def _rare_open(rare: list[Field], asked: questions.Asked | Setting) -> bool:
+def _rare_open(rare: list[Field], asked: view_state.ViewState | SettingForm) -> bool:
     """Whether something behind the fold differs from its default or is wrong, and must be seen."""
     wrong = asked.problem.field if asked.problem else ""
     return any(asked.value(f.name) not in ("", f.default) or f.name == wrong for f in rare)
 
 
-def _spaced(command: str) -> Markup:
+def _command_html(command: str) -> Markup:
     """The command with each option in one piece, so that a line never breaks between a dash and its word."""
     return Markup(" ").join(Markup("<span>{}</span>").format(word) for word in command.split(" "))
 
@@ -166,17 +168,17 @@ def templates() -> jinja2.Environment:
         ],
         "stylesheets": ["page.css"],
         "of_100": to_of_100,
-        "spaced": _spaced,
+        "spaced": _command_html,
         "rare_open": _rare_open,
         "whole_view": _WHOLE_VIEW.format,
         "press": _PRESS.format,
         "with_png": lambda: find_spec("resvg_py") is not None,
-        "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
-        "said": said,
-        "pictures": pictures,
-        "readings": readings,
-        "by_noise": by_noise,
-        "curves": curves,
+        "upload_mb": f"{ServerLimits().upload_bytes / 1e6:g}",
+        "said": sentence_html,
+        "pictures": icon_arrays,
+        "readings": reading_section,
+        "by_noise": noise_section,
+        "curves": curve_charts,
         "curves_note": curves_note,
     }
     return made
@@ -215,7 +217,7 @@ def _is_htmx(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
 
 
-def plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
+def canonical_redirect(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
     """A form's URL has entries of its own: redirect to the plain one, or tell htmx to show that."""
     if not valid:  # what is wrong stays in the address too: it is there again when the page is loaded again
         return None, {"hx-replace-url": f"{request.url.path}?{request.url.query}"} if _is_htmx(request) else {}
@@ -225,12 +227,12 @@ def plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | N
     return (RedirectResponse(url, 303), {}) if form else (None, {})
 
 
-def _elsewhere(request: Request, url: str) -> Response:
+def _redirect(request: Request, url: str) -> Response:
     """Another view, also for htmx."""
     return Response(headers={"hx-redirect": url}) if _is_htmx(request) else RedirectResponse(url, 303)
 
 
-def slots(*names: str) -> str:
+def oob_targets(*names: str) -> str:
     """What is swapped beside a result: the way to get it again, and the place of each error."""
     return ",".join(("#reproduce", *(f"#error-{n}" for n in names)))
 
@@ -241,14 +243,14 @@ def explain_view(request: Request) -> Response:
     """Explain."""
     given = query_of(request)
     if given.get("mechanism") == "claim":
-        return _elsewhere(request, "/claim")
-    asked = questions.ask_explain(given)
-    away, headers = plain_or_here(request, asked.url, asked.problem is None)
+        return _redirect(request, "/claim")
+    asked = view_state.explain_state(given)
+    away, headers = canonical_redirect(request, asked.url, asked.problem is None)
     if away:
         return away
     mechanism = MECHANISMS[asked.mechanism]
-    noise, usual, rare = shown_fields(mechanism, asked.way)
-    ways = _told_ways(mechanism)
+    noise, usual, rare = mechanism_fields(mechanism, asked.way)
+    ways = _way_labels(mechanism)
     return render(
         "explain.html",
         asked.problem.status if asked.problem else 200,
@@ -259,54 +261,54 @@ def explain_view(request: Request) -> Response:
         noise=noise,
         usual=usual,
         rare=rare,
-        oob=slots("mechanism", *(f.name for f in (*noise, *usual, *rare))),
+        oob=oob_targets("mechanism", *(f.name for f in (*noise, *usual, *rare))),
     )
 
 
-def _told_ways(mechanism: Mechanism) -> list[tuple[str, str]]:
+def _way_labels(mechanism: Mechanism) -> list[tuple[str, str]]:
     return [(way, listed([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
 
 
 @router.get("/explain.html")
 def explain_file(request: Request) -> Response:
     """The Explain report to keep."""
-    return _file(questions.ask_explain(query_of(request)), "explain")
+    return _file(view_state.explain_state(query_of(request)), "explain")
 
 
 @router.get("/choose.html")
 def choose_file(request: Request) -> Response:
     """The Choose report to keep."""
-    return _file(questions.ask_choose(query_of(request)), "choose")
+    return _file(view_state.choose_state(query_of(request)), "choose")
 
 
 @router.get("/explain.pdf")
 @router.get("/choose.pdf")
-def paper_file(request: Request) -> Response:
+def explain_pdf(request: Request) -> Response:
     """The same on paper."""
     view = request.url.path.strip("/").removesuffix(".pdf")
-    ask = questions.ask_explain if view == "explain" else questions.ask_choose
+    ask = view_state.explain_state if view == "explain" else view_state.choose_state
     asked = ask(query_of(request))
     if asked.about is None:
-        return unanswered(asked.problem)
+        return no_file(asked.problem)
     return file_of(asked.about.to_pdf(), f"{view}-{asked.mechanism}.pdf", PICTURES["pdf"])
 
 
 @router.get("/choose.json")
 def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""
-    asked = questions.ask_choose(query_of(request))
+    asked = view_state.choose_state(query_of(request))
     if asked.about is None:
-        return unanswered(asked.problem)
+        return no_file(asked.problem)
     return attachment(as_json(asked.about.to_dict()), "choose.json", "application/json")
 
 
-def _file(asked: questions.Asked, name: str) -> Response:
+def _file(asked: view_state.ViewState, name: str) -> Response:
     if asked.about is None:
-        return unanswered(asked.problem)
+        return no_file(asked.problem)
     return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
 
 
-def unanswered(problem: questions.Problem | None) -> Response:
+def no_file(problem: view_state.FieldProblem | None) -> Response:
     """Why there is no file to keep."""
     sentence = problem.sentence if problem else ""
     return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
@@ -316,9 +318,9 @@ def unanswered(problem: questions.Problem | None) -> Response:
 def choose_view(request: Request) -> Response:
     """Choose."""
     given = query_of(request)
-    asked = questions.ask_choose(given)
+    asked = view_state.choose_state(given)
     solvable = asked.problem is None or asked.problem.floor is not None
-    away, headers = plain_or_here(request, asked.url, solvable and bool(asked.options))
+    away, headers = canonical_redirect(request, asked.url, solvable and bool(asked.options))
     if away:
         return away
     reading = asked.values.get("reading", "success")
@@ -326,7 +328,7 @@ def choose_view(request: Request) -> Response:
     arguments = [field_of(PARAMETERS[n]) for n in READINGS[reading].options] if reading in READINGS else []
     parameter = asked.values.get("parameter", "epsilon")
     ways = ways_of(mechanism)
-    noise, usual, rare = shown_fields(mechanism, asked.way if asked.way in ways else next(iter(ways)))
+    noise, usual, rare = mechanism_fields(mechanism, asked.way if asked.way in ways else next(iter(ways)))
     taken = {f.name for f in arguments} | {parameter, *EXPLAINED}
     noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
     return render(
@@ -336,21 +338,21 @@ def choose_view(request: Request) -> Response:
         view="Choose",
         asked=asked,
         readings_choices=[(name, _sentence_case(r.label)) for name, r in READINGS.items() if name != "roc"],
-        counted=questions.of_100_limits(reading),
+        counted=view_state.of_100_limits(reading),
         at_most_unit=READINGS[reading].ceiling == 1 if reading in READINGS else True,
         arguments=arguments,
-        parameters=[(n, field_of(PARAMETERS[n]).label) for n in questions.choosable(mechanism)],
-        ways=[] if parameter in ways else _told_ways(mechanism),
+        parameters=[(n, field_of(PARAMETERS[n]).label) for n in view_state.choice_parameters(mechanism)],
+        ways=[] if parameter in ways else _way_labels(mechanism),
         symbol=symbol(parameter),
-        unmet=_unmet(asked),
+        unmet=_unmet_limit(asked),
         noise=noise,
         usual=usual,
         rare=rare,
-        oob=slots("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
+        oob=oob_targets("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
     )
 
 
-def _unmet(asked: questions.Asked) -> str:
+def _unmet_limit(asked: view_state.ViewState) -> str:
     """That nothing keeps the limit, in the units it was entered in; empty where the floor does not say why."""
     floor, reading = asked.problem.floor if asked.problem else None, READINGS.get(asked.value("reading"))
     if floor is None or reading is None:
@@ -359,7 +361,7 @@ def _unmet(asked: questions.Asked) -> str:
     limit = share_of(entry) or float(entry)  # it was read before
     if not limit < floor < reading.ceiling:
         return ""
-    entered = questions.of_100_limits(reading.name)
+    entered = view_state.of_100_limits(reading.name)
     shown, least = (f"{to_of_100(f'{v:.6g}')} of 100" if entered else f"{v:.6g}" for v in (limit, floor))
     sign = symbol(asked.value("parameter"))
     return (
@@ -376,3 +378,59 @@ def _sentence_case(text: str) -> str:
 def help_view() -> Response:
     """Help."""
     return render("help.html", view="Help")
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""Rows as CSV; a text that a spreadsheet would run as a formula is marked as text.
+
+    >>> written(["name", "value"], [["=1+1", 0.5], ["a, b", None]])
+    'name,value\r\n\'=1+1,0.5\r\n"a, b",\r\n'
+    """
+    out = io.StringIO()
+    sheet = csv.writer(out)
+    sheet.writerow(head)
+    sheet.writerows([_csv_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+
+
+def explanation_csv(about: Explanation) -> str:
+    """Every reading with its value, what it would be without the release, and its words."""
+    return csv_text(
+        ("reading", "name", "symbol", "value", "without", "words"),
+        ((r.key, r.name, r.symbol, r.value, r.baseline, r.words) for r in about.rows),
+    )
+
+
+def comparison_csv(letters: Sequence[str], settings: Sequence[str], every: Sequence[Explanation]) -> str:
+    """Every reading, a column for each setting."""
+    heads = [f"{letter.upper()}: {setting}" for letter, setting in zip(letters, settings, strict=True)]
+    rows = [[r.key, r.name, *(about.rows[i].value for about in every), r.baseline] for i, r in enumerate(every[0].rows)]
+    return csv_text(("reading", "name", *heads, "without"), rows)
+
+
+def assessment_csv(data: Mapping[str, Any]) -> str:
+    """Adversaries and queries of an assessment, from its JSON."""
+    head = ("part", "name", "reading", "without", "planned", "recommended", "limit", "largest or smallest epsilon")
+    risks = (
+        ("adversary", r["name"], r["reading"], r["baseline"], r["planned"], r["recommended"], r["limit"], r["largest"])
+        for r in data["risks"]
+    )
+    limit = data["error_limit"]
+    queries = (
+        (
+            "query", q["title"], "error as a share of the answer", None, _worst_share(q["planned"]), _worst_share(q["recommended"]),
+            limit, q["smallest_epsilon"],
+        )
+        for q in data["queries"]
+    )  # fmt: skip
+    return csv_text(head, (*risks, *queries))
+
+
+def _worst_share(errors: Mapping[str, Any] | None) -> float | None:
+    """The error of the least accurate group as a share of its answer."""
+    worst = errors["worst"] if errors else None
+    return worst["relative"] if worst else None

@@ -28,7 +28,7 @@ from ..errors import InputError
 MOST_TERMS = 12
 
 
-class Is(StrEnum):
+class Operator(StrEnum):
     """How a column is compared with a value; the words are those of the form."""
 
     IS = "is"
@@ -48,14 +48,21 @@ class Is(StrEnum):
     @property
     def values(self) -> int:
         """How many values it takes."""
-        return 0 if self in (Is.EMPTY, Is.FILLED) else 2 if self is Is.BETWEEN else 1
+        return 0 if self in (Operator.EMPTY, Operator.FILLED) else 2 if self is Operator.BETWEEN else 1
 
 
-COMPARISONS = tuple(Is)
-_SIGNS = {Is.IS: "=", Is.NOT: "<>", Is.LEAST: ">=", Is.MOST: "<=", Is.MORE: ">", Is.LESS: "<"}
+COMPARISONS = tuple(Operator)
+_SIGNS = {
+    Operator.IS: "=",
+    Operator.NOT: "<>",
+    Operator.LEAST: ">=",
+    Operator.MOST: "<=",
+    Operator.MORE: ">",
+    Operator.LESS: "<",
+}
 
 
-class Family(StrEnum):
+class ColumnFamily(StrEnum):
     """What values of a column are like; UNKNOWN where the table is not here."""
 
     NUMBER = "number"
@@ -65,7 +72,7 @@ class Family(StrEnum):
     UNKNOWN = ""
 
 
-def family_of(kind: str) -> Family:
+def family_of(kind: str) -> ColumnFamily:
     """The family of a type, in Ibis's words.
 
     >>> [family_of(kind).value for kind in ("int64", "decimal(9, 2)", "!string", "timestamp('UTC')", "array<int8>")]
@@ -73,9 +80,14 @@ def family_of(kind: str) -> Family:
     """
     word = re.split(r"[(<]", kind.lstrip("!"))[0]
     if re.fullmatch(r"u?int\d+|float\d+|decimal", word):
-        return Family.NUMBER
-    known = {"string": Family.TEXT, "boolean": Family.BOOLEAN, "date": Family.TIME, "timestamp": Family.TIME}
-    return known.get(word, Family.TIME if word == "time" else Family.UNKNOWN)
+        return ColumnFamily.NUMBER
+    known = {
+        "string": ColumnFamily.TEXT,
+        "boolean": ColumnFamily.BOOLEAN,
+        "date": ColumnFamily.TIME,
+        "timestamp": ColumnFamily.TIME,
+    }
+    return known.get(word, ColumnFamily.TIME if word == "time" else ColumnFamily.UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -83,49 +95,49 @@ class Term:
     """One row of the picker, as it is entered."""
 
     column: str
-    comparison: Is = Is.IS
+    comparison: Operator = Operator.IS
     value: str = ""
     to: str = ""
 
 
 @dataclass(frozen=True)
-class Condition:
+class RowCondition:
     """The rows, all of which hold, or any of which holds."""
 
     terms: tuple[Term, ...] = ()
     any: bool = False
 
 
-Families = Mapping[str, Family]
+Families = Mapping[str, ColumnFamily]
 
 
 # -- to text ------------------------------------------------------------------------------------------------------
 
 
-def text_of(condition: Condition, families: Families | None = None) -> str:
+def text_of(condition: RowCondition, families: Families | None = None) -> str:
     """The condition as a plan writes it; nothing for no rows."""
     return (" OR " if condition.any else " AND ").join(_term(term, families or {}) for term in condition.terms)
 
 
 def _term(term: Term, families: Families) -> str:
     name, how = _name(term.column), term.comparison
-    family = families.get(term.column, Family.UNKNOWN)
-    if how is Is.EMPTY:
+    family = families.get(term.column, ColumnFamily.UNKNOWN)
+    if how is Operator.EMPTY:
         return f"{name} IS NULL"
-    if how is Is.FILLED:
+    if how is Operator.FILLED:
         return f"{name} IS NOT NULL"
-    if not term.value or (how is Is.BETWEEN and not term.to):
+    if not term.value or (how is Operator.BETWEEN and not term.to):
         raise InputError(f"{term.column!r} {how} nothing yet: give a value to compare it with, or leave the row out")
-    if how in (Is.CONTAINS, Is.STARTS):
-        inside = _said(term.value)
+    if how in (Operator.CONTAINS, Operator.STARTS):
+        inside = _unquote(term.value)
         if "%" in inside or "_" in inside:
             raise InputError(f"{term.column!r} {how} a text with % or _, which stand for any text: leave them out")
-        return f"{name} LIKE {_quoted(f'{inside}%' if how is Is.STARTS else f'%{inside}%')}"
-    if how in (Is.ONE, Is.NONE):
-        listed = ", ".join(_literal(part, family, term.column) for part in _parts(term.value))
-        return f"{name} {'IN' if how is Is.ONE else 'NOT IN'} ({listed})"
+        return f"{name} LIKE {_sql_string(f'{inside}%' if how is Operator.STARTS else f'%{inside}%')}"
+    if how in (Operator.ONE, Operator.NONE):
+        listed = ", ".join(_literal(part, family, term.column) for part in _split_values(term.value))
+        return f"{name} {'IN' if how is Operator.ONE else 'NOT IN'} ({listed})"
     value = _literal(term.value, family, term.column)
-    if how is Is.BETWEEN:
+    if how is Operator.BETWEEN:
         return f"{name} BETWEEN {value} AND {_literal(term.to, family, term.column)}"
     return f"{name} {_SIGNS[how]} {value}"
 
@@ -144,7 +156,7 @@ def _name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
-def _quoted(text: str) -> str:
+def _sql_string(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -163,31 +175,31 @@ def _json(value: str) -> str | None:
     return said if isinstance(said, str) else None
 
 
-def _said(value: str) -> str:
+def _unquote(value: str) -> str:
     text = _json(value)
     return value if text is None else text
 
 
-def _literal(value: str, family: Family, column: str) -> str:
+def _literal(value: str, family: ColumnFamily, column: str) -> str:
     text = _json(value)
     if text is not None:
-        return _quoted(text)
-    if family is Family.BOOLEAN:
+        return _sql_string(text)
+    if family is ColumnFamily.BOOLEAN:
         if value.lower() not in _TRUTH:
             raise InputError(f"{column!r} is compared with {value[:40]!r}: give true or false")
         return _TRUTH[value.lower()]
-    if family is Family.NUMBER:
+    if family is ColumnFamily.NUMBER:
         if not _NUMBER.fullmatch(value):
             raise InputError(f"{column!r} is compared with {value[:40]!r}: give a number, such as 1000 or 0.5")
         return value
-    if family is Family.UNKNOWN and _NUMBER.fullmatch(value):
+    if family is ColumnFamily.UNKNOWN and _NUMBER.fullmatch(value):
         return value
-    if family is Family.UNKNOWN and value in ("true", "false"):
+    if family is ColumnFamily.UNKNOWN and value in ("true", "false"):
         return _TRUTH[value]
-    return _quoted(value)
+    return _sql_string(value)
 
 
-def _parts(value: str) -> list[str]:
+def _split_values(value: str) -> list[str]:
     """The values between commas; a comma inside double quotes belongs to its value.
 
     >>> _parts('a, "b, c" ,5,')
@@ -200,11 +212,11 @@ def _parts(value: str) -> list[str]:
 # -- from text ----------------------------------------------------------------------------------------------------
 
 
-class _Unsaid(Exception):  # noqa: N818 - reads as what it is
+class _NotRows(Exception):  # noqa: N818 - reads as what it is
     """What rows cannot say."""
 
 
-def condition_of(text: str, families: Families | None = None) -> Condition | None:
+def condition_of(text: str, families: Families | None = None) -> RowCondition | None:
     """The rows that say exactly this condition; None where none do.
 
     >>> condition_of("age > 30 or ill")
@@ -212,20 +224,20 @@ def condition_of(text: str, families: Families | None = None) -> Condition | Non
     True
     """
     if not text.strip():
-        return Condition()
+        return RowCondition()
     known = families or {}
     try:
         tree = parse(text, "where")
-        joined = type(_bare(tree))
+        joined = type(_strip_parens(tree))
         exp = syntax()
         leaves = _leaves(tree, joined if joined in (exp.And, exp.Or) else None)
         terms = tuple(_row(leaf, known) for leaf in leaves)
-    except (InputError, _Unsaid, RecursionError):
+    except (InputError, _NotRows, RecursionError):
         return None
-    return Condition(terms, joined is exp.Or) if len(terms) <= MOST_TERMS else None
+    return RowCondition(terms, joined is exp.Or) if len(terms) <= MOST_TERMS else None
 
 
-def _bare(node: Any) -> Any:
+def _strip_parens(node: Any) -> Any:
     while type(node) is syntax().Paren:
         node = node.this
     return node
@@ -234,7 +246,7 @@ def _bare(node: Any) -> Any:
 def _leaves(tree: Any, joined: Any) -> list[Any]:
     leaves, waiting = [], [tree]
     while waiting:
-        node = _bare(waiting.pop())
+        node = _strip_parens(waiting.pop())
         if type(node) is joined:
             waiting += [node.expression, node.this]
         else:
@@ -245,20 +257,20 @@ def _leaves(tree: Any, joined: Any) -> list[Any]:
 def _row(leaf: Any, families: Families) -> Term:
     """The row of one comparison: the one that becomes the same tree again."""
     exp = syntax()
-    inner = _bare(leaf.this) if type(leaf) is exp.Not else leaf
-    if type(inner) is exp.Column and families.get(inner.name) is Family.BOOLEAN and not inner.args.get("table"):
-        return Term(str(inner.name), Is.IS, "true" if inner is leaf else "false")
-    term = _read(leaf, families)
+    inner = _strip_parens(leaf.this) if type(leaf) is exp.Not else leaf
+    if type(inner) is exp.Column and families.get(inner.name) is ColumnFamily.BOOLEAN and not inner.args.get("table"):
+        return Term(str(inner.name), Operator.IS, "true" if inner is leaf else "false")
+    term = _term_of(leaf, families)
     try:
         again = parse(_term(term, families), "where")
     except InputError:
-        raise _Unsaid from None
-    if _plain(again) != _plain(leaf):
-        raise _Unsaid
+        raise _NotRows from None
+    if _quote_names(again) != _quote_names(leaf):
+        raise _NotRows
     return term
 
 
-def _plain(tree: Any) -> Any:
+def _quote_names(tree: Any) -> Any:
     """A tree whose names are written one way: quotes around a name do not change which column it is."""
     exp = syntax()
     made = tree.copy()
@@ -267,48 +279,57 @@ def _plain(tree: Any) -> Any:
     return made
 
 
-def _read(leaf: Any, families: Families) -> Term:
+def _term_of(leaf: Any, families: Families) -> Term:
     exp = syntax()
     kind, negated = type(leaf), False
     if kind is exp.Not:
-        leaf, negated = _bare(leaf.this), True
+        leaf, negated = _strip_parens(leaf.this), True
         kind = type(leaf)
     if type(leaf.this) is not exp.Column or leaf.this.args.get("table"):
-        raise _Unsaid
+        raise _NotRows
     column = str(leaf.this.name)
-    family = families.get(column, Family.UNKNOWN)
+    family = families.get(column, ColumnFamily.UNKNOWN)
     if kind is exp.Is and type(leaf.expression) is exp.Null:
-        return Term(column, Is.FILLED if negated else Is.EMPTY)
+        return Term(column, Operator.FILLED if negated else Operator.EMPTY)
     if kind is exp.In and leaf.expressions:
-        parts = [_shown(item, family, listed=True) for item in leaf.expressions]
-        return Term(column, Is.NONE if negated else Is.ONE, ", ".join(parts))
+        parts = [_entry_text(item, family, listed=True) for item in leaf.expressions]
+        return Term(column, Operator.NONE if negated else Operator.ONE, ", ".join(parts))
     if negated:
-        raise _Unsaid
+        raise _NotRows
     if kind is exp.Between:
-        return Term(column, Is.BETWEEN, _shown(leaf.args["low"], family), _shown(leaf.args["high"], family))
+        return Term(
+            column, Operator.BETWEEN, _entry_text(leaf.args["low"], family), _entry_text(leaf.args["high"], family)
+        )
     if kind is exp.Like and type(leaf.expression) is exp.Literal:
         pattern = str(leaf.expression.this)
         inside = pattern[1:] if pattern.startswith("%") and len(pattern) > 1 else pattern
-        how = Is.STARTS if inside == pattern else Is.CONTAINS
-        return Term(column, how, _safe(inside.removesuffix("%")))
-    signs = {exp.EQ: Is.IS, exp.NEQ: Is.NOT, exp.GTE: Is.LEAST, exp.LTE: Is.MOST, exp.GT: Is.MORE, exp.LT: Is.LESS}
+        how = Operator.STARTS if inside == pattern else Operator.CONTAINS
+        return Term(column, how, _safe_text(inside.removesuffix("%")))
+    signs = {
+        exp.EQ: Operator.IS,
+        exp.NEQ: Operator.NOT,
+        exp.GTE: Operator.LEAST,
+        exp.LTE: Operator.MOST,
+        exp.GT: Operator.MORE,
+        exp.LT: Operator.LESS,
+    }
     if kind not in signs:
-        raise _Unsaid
-    return Term(column, signs[kind], _shown(leaf.expression, family))
+        raise _NotRows
+    return Term(column, signs[kind], _entry_text(leaf.expression, family))
 
 
-def entry_of(value: str, family: Family) -> str:
+def entry_of(value: str, family: ColumnFamily) -> str:
     """A value of a column as it is entered, to be offered beside it.
 
     >>> [entry_of(value, Family.TEXT) for value in ("a", "b ", "5")], entry_of("True", Family.BOOLEAN)
     (['a', '"b "', '5'], 'true')
     """
-    if family in (Family.NUMBER, Family.BOOLEAN):
+    if family in (ColumnFamily.NUMBER, ColumnFamily.BOOLEAN):
         return value.lower()
-    return _shown(syntax().Literal.string(value), family)
+    return _entry_text(syntax().Literal.string(value), family)
 
 
-def _shown(node: Any, family: Family, *, listed: bool = False) -> str:
+def _entry_text(node: Any, family: ColumnFamily, *, listed: bool = False) -> str:
     """A value as it is entered."""
     exp = syntax()
     if type(node) is exp.Neg and type(node.this) is exp.Literal and not node.this.is_string:
@@ -316,18 +337,18 @@ def _shown(node: Any, family: Family, *, listed: bool = False) -> str:
     if type(node) is exp.Boolean:
         return "true" if node.this else "false"
     if type(node) is not exp.Literal:
-        raise _Unsaid
+        raise _NotRows
     if not node.is_string:
         return str(node.this)
-    text = _safe(str(node.this), listed=listed)
+    text = _safe_text(str(node.this), listed=listed)
     try:
-        plain = _literal(text, family, "") == _quoted(str(node.this))
+        plain = _literal(text, family, "") == _sql_string(str(node.this))
     except InputError:
         plain = False
     return text if plain else json.dumps(str(node.this), ensure_ascii=False)
 
 
-def _safe(text: str, *, listed: bool = False) -> str:
+def _safe_text(text: str, *, listed: bool = False) -> str:
     """Text as a field keeps it: in quotes where blanks at its ends, line breaks or quotes would be lost or misread."""
     kept = text == text.strip() and text and text.isprintable() and _json(text) is None
     if kept and not (listed and ("," in text or text.startswith('"'))):

@@ -18,8 +18,8 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any
 
-from .log import kind_of
-from .pages import beside
+from .errors import error_kind
+from .pages import extra_views
 
 _SPARE_SECONDS = 5
 
@@ -48,13 +48,13 @@ def main() -> None:
 def _application() -> Any:
     """The views, with what the first of them would import: the two kinds of law, and the charts."""
     from .app import views
-    from .pages import curves
-    from .questions import ask_explain
+    from .pages import curve_charts
+    from .view_state import explain_state
 
     for name in ("laplace", "dpsgd"):
-        asked = ask_explain({"mechanism": name})
+        asked = explain_state({"mechanism": name})
         if asked.about is not None:
-            curves(asked.about, name)
+            curve_charts(asked.about, name)
     return views()
 
 
@@ -78,7 +78,7 @@ async def answered(app: Any, request: dict[str, Any]) -> tuple[dict[str, Any], b
 
     ``failed`` in place of a status is the kind of error that it met.
     """
-    beside.set(tuple((name, url) for name, url in request["beside"]))
+    extra_views.set(tuple((name, url) for name, url in request["beside"]))
     _open_ledger(app, request.get("ledger"))
     path, query = request["path"], request["query"].encode("latin-1")
     headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in request["headers"]]
@@ -105,7 +105,7 @@ async def answered(app: Any, request: dict[str, Any]) -> tuple[dict[str, Any], b
     except MemoryError:
         return {"large": True}, b""
     except Exception as error:
-        return {"failed": kind_of(error)}, b""
+        return {"failed": error_kind(error)}, b""
     return head, b"".join(body)
 
 

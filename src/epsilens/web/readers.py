@@ -23,9 +23,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .log import note
-from .refused import Refused
-from .security import Limits
+from .errors import RequestError, log_line
+from .limits import ServerLimits
 
 _LOOK = 0.05  # seconds between two looks at whether anybody still waits
 _START_SECONDS = 60.0
@@ -80,7 +79,7 @@ class Readers:
     #: Processes are made by forking; without it a reading is computed by the server itself.
     possible = hasattr(os, "fork") and hasattr(socket, "send_fds")
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self.limits = limits
         self._lock = threading.Lock()
         self._idle: list[tuple[_Reader, int]] = []
@@ -99,9 +98,9 @@ class Readers:
         seconds = self.limits.reading_seconds
         with self._lock:
             if self._closed:
-                raise Refused(_STOPPED, 503)
+                raise RequestError(_STOPPED, 503)
             if self._waiting >= self.limits.readings:
-                raise Refused(f"{self._waiting} others wait already: try again in a moment", 503)
+                raise RequestError(f"{self._waiting} others wait already: try again in a moment", 503)
             self._waiting += 1
         asked = Asked(request, time.monotonic() + seconds)
         asked.answer = self._threads.submit(self._answer, asked)
@@ -110,7 +109,7 @@ class Readers:
 
     def warm(self) -> None:
         """Have one process ready."""
-        with contextlib.suppress(Refused):
+        with contextlib.suppress(RequestError):
             self._give_back(self._made(), 0)
 
     def close(self) -> None:
@@ -136,7 +135,7 @@ class Readers:
     def _answer(self, asked: Asked, again: bool = False) -> tuple[dict[str, Any], bytes]:
         """Ask a process, in a thread; raises why there is no answer."""
         if asked.over:
-            raise Refused("the server is busy: try again in a moment", 503)
+            raise RequestError("the server is busy: try again in a moment", 503)
         asked.begun = True
         reader, answers = self._taken()
         sent = time.monotonic()
@@ -152,17 +151,21 @@ class Readers:
             reader.end()
             if asked.over:
                 raise self.late() from None
-            note("a reader was ended")
+            log_line("a reader was ended")
             if not again and time.monotonic() - sent < _AT_ONCE:
                 return self._answer(asked, again=True)  # it was at its end already
-            raise Refused("this needs more time or memory than the page allows: use the command line", 413) from None
+            raise RequestError(
+                "this needs more time or memory than the page allows: use the command line", 413
+            ) from None
         self._give_back(reader, answers + 1)
         return head, body
 
-    def late(self) -> Refused:
+    def late(self) -> RequestError:
         """That a reading takes too long."""
         seconds = self.limits.reading_seconds
-        return Refused(f"this takes longer than {seconds:g} seconds: use the command line, which has no limit", 504)
+        return RequestError(
+            f"this takes longer than {seconds:g} seconds: use the command line, which has no limit", 504
+        )
 
     def _taken(self) -> tuple[_Reader, int]:
         while True:
@@ -195,8 +198,8 @@ class Readers:
             return _Reader(connection, int(connection.recv_bytes()))
         except (OSError, EOFError):
             if not self._closed:
-                note("no reader could be started")
-            raise Refused("the server is busy: try again in a moment", 503) from None
+                log_line("no reader could be started")
+            raise RequestError("the server is busy: try again in a moment", 503) from None
         finally:
             ours.close()
             theirs.close()
@@ -205,7 +208,7 @@ class Readers:
         """The connection to the process that forks, started where there is none."""
         with self._lock:
             if self._closed:
-                raise Refused(_STOPPED, 503)
+                raise RequestError(_STOPPED, 503)
             if self._source is not None and self._source.poll() is None and self._control is not None:
                 return self._control
             if self._control is not None:

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 from pydantic import BaseModel, Field, ValidationError
+from starlette.datastructures import UploadFile
 
-from ..errors import InputError
+from ..errors import EpsilensError, InputError
 from ..numerics.counted import frequencies, times
 from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
+from ..show.charts import icons
+from .form import plan_problem
+from .jobs import Job
+from .pages import LRUCache, attachment, csv_text, render
+from .view_state import FieldProblem
 
 _Text = Annotated[str, Field(max_length=600)]
 _Number = Annotated[float, Field(allow_inf_nan=False)]
 _MOST = 200  # adversaries, and queries
 
 
-class _Noise(BaseModel):
+class _PlannedNoise(BaseModel):
     epsilon: _Number
     noise: _Text = ""
     delta: _Number | None = None
 
 
-class _Choice(BaseModel):
+class _Recommendation(BaseModel):
     epsilon: _Number | None = None
 
 
-class _Risk(BaseModel):
+class _ReportRisk(BaseModel):
     key: _Text
     name: _Text
     question: _Text = ""
@@ -37,50 +50,50 @@ class _Risk(BaseModel):
     limit: _Number | None = None
 
 
-class _Worst(BaseModel):
+class _WorstError(BaseModel):
     relative: float | None = None
 
 
-class _Errors(BaseModel):
-    worst: _Worst | None = None
+class _ReportErrors(BaseModel):
+    worst: _WorstError | None = None
 
 
-class _Query(BaseModel):
+class _ReportQuery(BaseModel):
     title: _Text
-    planned: _Errors
+    planned: _ReportErrors
 
 
-class Report(BaseModel):
+class AssessmentReport(BaseModel):
     """What is compared of a report: its verdict, its ε, each adversary and each query at the planned ε."""
 
     title: _Text
     headline: _Text
     exceeded: bool
-    planned: _Noise
-    recommended: _Choice
-    risks: Annotated[list[_Risk], Field(min_length=1, max_length=_MOST)]
-    queries: Annotated[list[_Query], Field(max_length=_MOST)]
+    planned: _PlannedNoise
+    recommended: _Recommendation
+    risks: Annotated[list[_ReportRisk], Field(min_length=1, max_length=_MOST)]
+    queries: Annotated[list[_ReportQuery], Field(max_length=_MOST)]
     error_limit: _Number | None = None
 
     @property
-    def membership(self) -> _Risk | None:
+    def membership(self) -> _ReportRisk | None:
         """The membership test, which every report has."""
         return next((r for r in self.risks if r.key == "membership" and r.reading == "success"), None)
 
 
-def taken(data: str | bytes | Mapping[str, Any]) -> Report:
+def parse_report(data: str | bytes | Mapping[str, Any]) -> AssessmentReport:
     """The report of a JSON file, or of an answer of ours; anything else is refused in a sentence."""
     try:
         if isinstance(data, Mapping):
-            return Report.model_validate(data)
-        return Report.model_validate(json.loads(data))
+            return AssessmentReport.model_validate(data)
+        return AssessmentReport.model_validate(json.loads(data))
     except (ValidationError, ValueError, RecursionError):
         raise InputError(
             "the file is not the JSON of an assessment: give what “Download JSON” on a report keeps", parameter="file"
         ) from None
 
 
-def said_of(a: Report, b: Report) -> str:
+def comparison_sentence(a: AssessmentReport, b: AssessmentReport) -> str:
     """Both in two sentences: the membership test, then the answer that is least accurate."""
     first, second = a.membership, b.membership
     said = ""
@@ -97,17 +110,17 @@ def said_of(a: Report, b: Report) -> str:
     return said.strip()
 
 
-def _error(query: _Query) -> float | None:
+def _error(query: _ReportQuery) -> float | None:
     return None if query.planned.worst is None else query.planned.worst.relative
 
 
-def rows_of(a: Report, b: Report) -> list[tuple[str, list[dict[str, Any]]]]:
+def comparison_rows(a: AssessmentReport, b: AssessmentReport) -> list[tuple[str, list[dict[str, Any]]]]:
     """The rows in groups: what is asked, A, B, and what would hold without the release."""
     both = (a, b)
     choice = [
         _row("Verdict", [r.headline for r in both], [r.exceeded for r in both]),
         _row("Planned ε", [planned(r.planned.epsilon) for r in both]),
-        _row("Largest ε within the limits on risk", [_chosen(r.recommended.epsilon) for r in both]),
+        _row("Largest ε within the limits on risk", [_epsilon_text(r.recommended.epsilon) for r in both]),
     ]
     adversaries = []
     for key in dict.fromkeys(r.key for report in both for r in report.risks):
@@ -133,31 +146,159 @@ def _row(name: str, cells: list[str], over: Sequence[bool] = (), without: str = 
     return {"name": name, "cells": cells, "over": over or [False] * len(cells), "without": without}
 
 
-def _chosen(epsilon: float | None) -> str:
+def _epsilon_text(epsilon: float | None) -> str:
     return "no limit" if epsilon is None else "none" if epsilon == 0 else planned(epsilon)
 
 
-def _risk(r: _Risk | None) -> str:
+def _risk(r: _ReportRisk | None) -> str:
     if r is None:
         return "not met"
     return risk(r.reading, r.planned, limit=r.limit, baseline=r.baseline)
 
 
-def _too_far(q: _Query | None, limit: float | None) -> bool:
+def _too_far(q: _ReportQuery | None, limit: float | None) -> bool:
     error = None if q is None else _error(q)
     return error is not None and limit is not None and error > limit
 
 
-def _answer(q: _Query | None) -> str:
+def _answer(q: _ReportQuery | None) -> str:
     if q is None:
         return "not asked"
     error = _error(q)
     return "–" if error is None else share(error)
 
 
-def pictured(r: Report) -> tuple[str, float, float] | None:
+def membership_icon(r: AssessmentReport) -> tuple[str, float, float] | None:
     """The words, the baseline and the value of the icon array of a report."""
     test = r.membership
     if test is None:
         return None
     return frequencies(test.planned, given=[test.baseline])[0], test.baseline, test.planned
+
+
+router = APIRouter(include_in_schema=False)
+
+_UPLOADED = LRUCache(32)
+_LETTERS = ("a", "b")
+
+
+@dataclass(frozen=True)
+class _UploadedReport:
+    """A report that came as a file, for its visitor alone."""
+
+    name: str
+    report: AssessmentReport
+    visitor: str
+
+
+def _visit_reports(request: Request) -> list[tuple[str, str]]:
+    """The finished assessments of this visit, the latest first, each with what it is called."""
+    return [(job.id, _job_title(job)) for job in request.app.state.jobs.done("assess", request.state.visitor)]
+
+
+def _job_title(job: Job) -> str:
+    data: Any = job.result()["data"]
+    return f"{data['title']}, ε = {data['planned']['epsilon']:.6g}"
+
+
+def _report_of(request: Request, key: str) -> tuple[str, AssessmentReport] | None:
+    """The report under a key: of a file that was brought, or of a job."""
+    brought: _UploadedReport | None = _UPLOADED.held(key)
+    if brought is not None:
+        return (brought.name, brought.report) if brought.visitor == request.state.visitor else None
+    job = next((j for j in request.app.state.jobs.done("assess", request.state.visitor) if j.id == key), None)
+    return None if job is None else (_job_title(job), parse_report(job.result()["data"]))
+
+
+@router.get("/compare/reports")
+def reports_view(request: Request, a: str = "", b: str = "", wrong: str = "") -> Response:
+    """The form, and both reports where two are chosen; without a choice the last two of this visit."""
+    choices = _visit_reports(request)
+    if not (a or b) and len(choices) > 1:
+        b, a = choices[0][0], choices[1][0]
+    chosen = {"a": a, "b": b}
+    found = {letter: _report_of(request, key) for letter, key in chosen.items() if key}
+    for letter, key in chosen.items():
+        one = found.get(letter)
+        if one is not None and key not in dict(choices):
+            choices.append((key, one[0]))
+    problem = None
+    gone = [letter for letter, key in chosen.items() if key and found.get(letter) is None]
+    if gone:
+        problem = FieldProblem(
+            gone[0], f"Report {gone[0].upper()} is no longer kept: assess it again, or bring its JSON."
+        )
+    held = _UPLOADED.held(wrong) if wrong else None
+    if isinstance(held, FieldProblem):
+        problem = held
+    first, second = found.get("a"), found.get("b")
+    both = (first, second) if first is not None and second is not None else None
+    return render(
+        "reports.html",
+        422 if problem else 200,
+        view="Compare",
+        choices=choices,
+        chosen=chosen,
+        problem=problem,
+        both=both,
+        said=comparison_sentence(both[0][1], both[1][1]) if both else "",
+        rows=comparison_rows(both[0][1], both[1][1]) if both else [],
+        picture=_picture,
+        query=urlencode(chosen),
+    )
+
+
+@router.get("/compare/reports.csv")
+def reports_csv(request: Request, a: str = "", b: str = "") -> Response:
+    """Both reports, a row for each number."""
+    found = [_report_of(request, key) for key in (a, b)]
+    first, second = found
+    if first is None or second is None:
+        sentence = "One of the reports is no longer kept: assess it again, or bring its JSON."
+        return render("message.html", 404, view="Compare", heading="No report", sentence=sentence)
+    rows = [
+        (group, line["name"], *line["cells"], line["without"])
+        for group, lines in comparison_rows(first[1], second[1])
+        for line in lines
+    ]
+    head = ("part", "name", f"A: {first[0]}", f"B: {second[0]}", "without")
+    return attachment(csv_text(head, rows), "reports.csv", "text/csv; charset=utf-8")
+
+
+def _picture(report: AssessmentReport, letter: str) -> Markup:
+    found = membership_icon(report)
+    if found is None:
+        return Markup("")
+    words, baseline, value = found
+    caption = Markup('With it: <span class="number risk">{}</span> right').format(words)
+    return Markup(icons.array(str(caption), baseline, value, key=f"report-{letter}"))
+
+
+@router.post("/compare/reports")
+async def post_reports(request: Request) -> Response:
+    """The form: a report that came as a file is kept for the visit, and the comparison has an address."""
+    chosen, problem = {}, None
+    async with request.form(max_files=2, max_fields=10, max_part_size=1_000_000) as form:
+        picked = {letter: form.get(letter) for letter in _LETTERS}
+        files = {letter: form.get(f"{letter}_file") for letter in _LETTERS}
+        came = {k: (f.filename, await f.read()) for k, f in files.items() if isinstance(f, UploadFile) and f.filename}
+    for letter, key in picked.items():
+        chosen[letter] = key if isinstance(key, str) else ""
+        if letter not in came:
+            continue
+        name, data = came[letter]
+        try:
+            report = await run_in_threadpool(parse_report, data)
+        except EpsilensError as error:
+            problem = FieldProblem(letter, plan_problem(error).sentence)
+            continue
+        called = f"{(name or '')[:80]}: {report.title[:80]}, ε = {report.planned.epsilon:.6g}"
+        chosen[letter] = _store(_UploadedReport(called, report, request.state.visitor))
+    told = {letter: key for letter, key in chosen.items() if key} | ({"wrong": _store(problem)} if problem else {})
+    return RedirectResponse(f"/compare/reports?{urlencode(told)}", 303)
+
+
+def _store(what: Any) -> str:
+    key = secrets.token_urlsafe(18)
+    _UPLOADED.get(key, lambda: what)
+    return key

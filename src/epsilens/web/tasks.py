@@ -1,6 +1,11 @@
 """What a worker does: understand a table, assess a release on it, share ε differently.
 
 A request and its answer are plain JSON. ``table`` is the path of an upload, ``name`` what its owner calls it.
+
+What a worker does for a release: say what it would publish and spend; then, once that is confirmed, make it.
+
+The order is the library's (:mod:`epsilens.publish.release`): the plan is assessed once more, the room in the ledger is
+taken, and only then noise is drawn. From its beginning to its end nothing of ours ends the process.
 """
 
 from __future__ import annotations
@@ -15,13 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
-from ..errors import InputError, MissingExtra
-from .shares import carried, shown
+from ..errors import EpsilensError, InputError, MissingExtra
+from .shares import pack_basis, shares_panel
 
 if TYPE_CHECKING:
     from ..data.tables.open import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.plan import Release
+    from ..publish.published import Published
     from ..show.document import Block, Document
 
 
@@ -31,7 +37,7 @@ _MOST_VALUES, _LONGEST_VALUE = 30, 80
 
 
 @dataclass(frozen=True)
-class Work:
+class Task:
     """A request, who hears how far it is, and what is to be done before a table is read."""
 
     request: Mapping[str, Any]
@@ -64,7 +70,7 @@ def _check_unpacked(path: Path, most: int) -> None:
         ) from None
 
 
-def _understand(work: Work) -> dict[str, Any]:
+def _understand(work: Task) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
     from ..data.tables.engines import Engine
     from ..data.tables.forms import as_read
@@ -109,7 +115,7 @@ def _values(opened: OpenTable, read: Any, name: str) -> list[str]:
     return [str(v) for v in sorted(found)] if fits else []
 
 
-def _permit(table: str, upload: str | None) -> None:
+def _check_source(table: str, upload: str | None) -> None:
     """Refuse other tables than the bundled ones and the upload: a form must not open files of the server.
 
     An upload beside the name of a bundled table is refused too: one of them would be ignored in silence.
@@ -130,19 +136,19 @@ def _permit(table: str, upload: str | None) -> None:
         )
 
 
-def planned(request: Mapping[str, Any]) -> Release:
+def request_plan(request: Mapping[str, Any]) -> Release:
     """The plan of a request, on a table that it may open."""
     from ..plan.file import read_release
 
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     plan = read_release(request["yaml"] + "\n")
-    _permit(plan.data.table, request.get("name"))
+    _check_source(plan.data.table, request.get("name"))
     if request.get("table"):  # the report says which file it is about, wherever it goes
         plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
     return plan
 
 
-def _assess(work: Work) -> dict[str, Any]:
+def _assess(work: Task) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assessment import assess
     from ..show.assessment.board import board
@@ -153,14 +159,14 @@ def _assess(work: Work) -> dict[str, Any]:
     from ..show.render.pdf import to_pdf
 
     request = work.request
-    plan = planned(request)
+    plan = request_plan(request)
     made = assess(plan, table=work.table(), progress=work.tell)
     if request.get("table"):
         told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
         made = replace(made, reproduce={**made.reproduce, "data": told})
     document, sheet = present(made), board(made)
     parts = html.sections(document)
-    packed = carried(made)
+    packed = pack_basis(made)
     # The sliders stand after the section they are about.
     headings = [section.heading for section in document.sections if Forms.PAGE in section.forms]
     at = len(parts) - len(headings) + headings.index(HEADING) + 1 if HEADING in headings else len(parts)
@@ -169,22 +175,22 @@ def _assess(work: Work) -> dict[str, Any]:
         "fragment": "\n".join(parts[:at]),
         "rest": "\n".join(parts[at:]),
         "html": html.page(document, parts),
-        "pdf": _packed(to_pdf(document)),
+        "pdf": _base64(to_pdf(document)),
         "board": {
             "html": html.page(sheet),
-            "pdf": _packed(to_pdf(sheet)),
+            "pdf": _base64(to_pdf(sheet)),
             "sheet": "\n".join(html.sections(sheet)),
             "kind": sheet.kind,
             "aside": sheet.aside,
         },
         "pictures": _pictures(document),
         "basis": packed,
-        "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
+        "panel": shares_panel({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
     }
 
 
-def _packed(content: bytes) -> str:
+def _base64(content: bytes) -> str:
     """Bytes as JSON carries them."""
     return base64.b64encode(content).decode("ascii")
 
@@ -212,13 +218,105 @@ def _pictures(document: Document) -> list[dict[str, str]]:
             said = f"Simulated releases: {figure.caption}" if figure.caption else told
             one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light"), "png": ""}
             with suppress(MissingExtra):
-                one["png"] = _packed(chart.png())
+                one["png"] = _base64(chart.png())
             made.append(one)
     return made
 
 
-TASKS: dict[str, Callable[[Work], dict[str, Any]]] = {
+TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {
     "understand": _understand,
     "assess": _assess,
-    "shares": lambda work: shown(work.request),
+    "shares": lambda work: shares_panel(work.request),
 }
+
+
+_SYMBOLS = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
+
+
+def amount_of(spent: Any, limited: tuple[str, ...]) -> str:
+    """What a release spends, in ε where that has a price and in whatever is limited.
+
+    >>> amount_of({"epsilon": 0.48, "psi": 0.25686, "rho": 0.03}, ("psi",))
+    'ε = 0.48, ψ = 0.2569'
+    >>> amount_of({"epsilon": None, "psi": 0.25686, "rho": 0.03}, ())
+    'ψ = 0.2569'
+    """
+    named = [name for name in _SYMBOLS if spent[name] is not None and (name == "epsilon" or name in limited)]
+    return ", ".join(f"{_SYMBOLS[name]} = {spent[name]:.4g}" for name in named or ["psi"])
+
+
+def _offer(work: Task) -> dict[str, Any]:
+    """What would be released and spent; what stands against it is raised."""
+    from ..ledger.ledger import Ledger
+    from ..plan.read import as_written
+    from ..publish.release import release
+    from ..show.presenters import document
+    from ..show.published import PLAN
+    from ..show.render import html
+
+    request = work.request
+    plan, book = as_written(request_plan(request)), Ledger(request["ledger"])
+    given: dict[str, Any] = {"people": request["people"], "part": request["part"] or None, "dry_run": True}
+    account = book.account(request["people"])
+    found = book.saved(request["people"], plan.identity())
+    made = release(plan, ledger=book, **given)
+    shown = document(made)
+    shown = replace(shown, sections=tuple(section for section in shown.sections if section.heading != PLAN))
+    limited = () if account.limits is None else account.limits.currencies
+    return {
+        "title": made.title,
+        "fragment": "\n".join(html.sections(shown)),
+        "amount": amount_of(made.spent, limited),
+        "people": account.people,
+        "partition": "" if account.limits is None else account.limits.partition,
+        "assessed": plan.digest(),
+        "before": found.at if found is not None else "",
+    }
+
+
+def _release(work: Task) -> dict[str, Any]:
+    """The answers, to show and to keep. ``spent`` says of an error whether the ledger counts it."""
+    from ..assessment.assessment import assess
+    from ..ledger.ledger import Ledger
+    from ..plan.read import as_written
+    from ..publish.release import release
+
+    request = work.request
+    plan, book = as_written(request_plan(request)), Ledger(request["ledger"])
+    if plan.digest() != request["assessed"]:
+        raise InputError("the plan is not the one that was assessed: assess it again", parameter="yaml")
+    people = request["people"]
+    with work.undisturbed:
+        known = {one.id for one in book.account(people).releases}
+        table = work.table()
+        try:
+            found = assess(plan, table=table, progress=work.tell)
+            made = release(
+                plan, table=table, ledger=book, people=people, part=request["part"] or None, assessment=found,
+                other_people=bool(request.get("other_people")), progress=work.tell,
+            )  # fmt: skip
+        except EpsilensError as error:
+            spent = any(one.id not in known for one in book.account(people).counted)
+            about = error.parameter if isinstance(error, InputError) else ""
+            return {"error": str(error), "status": 422, "parameter": about, "spent": spent}
+        return _published_answer(made, amount_of(made.spent, ()))
+
+
+def _published_answer(made: Published, amount: str) -> dict[str, Any]:
+    from ..publish.files import Form, content_of
+    from ..show.presenters import document
+    from ..show.render import html
+
+    return {
+        "title": made.title,
+        "saved": made.kind == "saved",
+        "at": made.at,
+        "amount": amount,
+        "people": made.people,
+        "head": made.head,
+        "fragment": "\n".join(html.sections(document(made))),
+        "files": {form.value: base64.b64encode(content_of(made, form)).decode() for form in Form},
+    }
+
+
+RELEASE_TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {"offer": _offer, "release": _release}

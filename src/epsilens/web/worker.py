@@ -24,9 +24,8 @@ from typing import Any
 
 from ..data.tables.folder import Folder
 from ..errors import EpsilensError, InputError
-from .log import kind_of
-from .releasing import RELEASING
-from .tasks import TASKS, Work
+from .errors import error_kind
+from .tasks import RELEASE_TASKS, TASKS, Task
 
 #: What an error of the library is about where only another machine, or the command, could be given more of it.
 _MACHINE = ("memory", "spill")
@@ -60,7 +59,7 @@ def main() -> None:
         request = json.loads(requests.get())
         _limit_time(seconds * (2 if request["task"] == "release" else 1))
         told = partial(_tell, say)
-        made = answer(Work(request, told, reading, undisturbed))
+        made = answer(Task(request, told, reading, undisturbed))
         for folder in folders:
             folder.close()
         say({"answer": made, "clean": not folders})
@@ -114,11 +113,11 @@ def _import() -> None:
         from ..show.render import html  # noqa: F401
 
 
-def answer(work: Work) -> dict[str, Any]:
+def answer(work: Task) -> dict[str, Any]:
     """The answer to a request; ``task`` says what is to be done. An error is a sentence under ``error``."""
     request = work.request
     try:
-        made = (TASKS | RELEASING)[request["task"]](work)
+        made = (TASKS | RELEASE_TASKS)[request["task"]](work)
         return made | {"error": _without(str(made["error"]), request)} if "error" in made else made
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
@@ -129,7 +128,7 @@ def answer(work: Work) -> dict[str, Any]:
         return _TOO_LARGE
     except Exception as error:
         # Whatever it was, the reader gets a sentence and no path of this machine; the log gets the kind of error only.
-        sys.stderr.write(f"a {request['task']} failed with {kind_of(error)}\n")
+        sys.stderr.write(f"a {request['task']} failed with {error_kind(error)}\n")
         sys.stderr.flush()
         if "memory" in str(error).lower():
             return _TOO_LARGE

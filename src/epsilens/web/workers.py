@@ -16,14 +16,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .log import OURS, note
-from .security import Limits
+from .errors import LOG_LINE, log_line
+from .limits import ServerLimits
 
 
 class Worker:
     """One process: asked once, or again where that left it clean."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._late = False
         self.clean = True  # nothing of a request is left in it
@@ -102,17 +102,17 @@ class Worker:
         with self._process.stderr as stream:
             while line := stream.readline(10_000):
                 text = line.decode("utf-8", "replace").strip()
-                if OURS.fullmatch(text):
-                    note(text)
+                if LOG_LINE.fullmatch(text):
+                    log_line(text)
         code = self._process.wait()
         if code < 0 and -code != signal.SIGKILL:
-            note(f"a worker was ended by {signal.Signals(-code).name}")
+            log_line(f"a worker was ended by {signal.Signals(-code).name}")
 
 
 class Workers:
     """Where processes come from, and where clean ones go back to."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self.limits = limits
         self._lock = threading.Lock()
         self._spare: Worker | None = None

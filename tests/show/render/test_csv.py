@@ -13,7 +13,7 @@ import typer
 
 import epsilens as el
 from epsilens.cli.app import app
-from epsilens.cli.common import run
+from epsilens.cli.console import run
 from epsilens.show.explanation import explain
 from epsilens.show.render.csv import to_csv
 

@@ -1,0 +1,351 @@
+"""``epsilens explain`` and ``choose``: what a mechanism tells, and the noise that keeps a reading under a limit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..catalogue.mechanisms import Entry
+from ..catalogue.parameter import flag
+from ..catalogue.readings import READINGS
+from ..catalogue.readings import find as find_reading
+from ..catalogue.said import (
+    arguments_given,
+    conditions_given,
+    find,
+    find_explained,
+    number,
+    readings_for_choose,
+    readings_for_explain,
+    shortened,
+    split_limit,
+    wanted_parameter,
+)
+from ..catalogue.settings import setting_said, values_said
+from ..catalogue.units import in_units
+from ..errors import InputError, NoSolutionError, meant
+from .console import Format, FormatOption, Options, OutputOption, emit, repeatable_options, show
+
+if TYPE_CHECKING:
+    from ..attacks.knowledge.knowledge import Knowledge
+    from ..show.explanation import Explanation
+    from ..show.presenters import Report
+
+
+#: What a sweep reads unless told, and at which δ ε is read.
+_DEFAULT_READINGS = ("success", "advantage", "posterior", "auc", "epsilon")
+_DEFAULT_DELTA = 1e-5
+_CHARTS = (".svg", ".png", ".pdf", ".html")
+
+
+def compare(said: Options) -> None:
+    """Put settings side by side: every reading of each, and their curves over each other.
+
+    A setting is a mechanism or a claim with its parameters. --chart writes the ROC curves as SVG, PNG, PDF or HTML.
+
+    For example: epsilens compare laplace:epsilon=1 gaussian:psi=1
+    """
+    settings = [setting_said(text) for text in said["settings"]]
+    readings = readings_for_explain(said)
+    if len(settings) < 2:
+        raise InputError(
+            "there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", parameter="settings"
+        )
+    from ..calibration.comparison import compare as compared
+    from ..catalogue.mechanisms import builder
+
+    chart = said["chart"]
+    if chart is not None:
+        _check_chart_path(Path(chart))
+    found = compared([builder(entry)(**arguments) for entry, arguments in settings], **readings)
+    if chart is not None:
+        found.chart("roc").save(chart)
+    show(found, said["format"], said["output"])
+
+
+def _check_chart_path(path: Path) -> None:
+    """Refuse a name no chart can be written to, before anything is computed."""
+    if path.suffix.lower() not in _CHARTS:
+        why = f"give a name that ends in {', '.join(_CHARTS[:-1])} or {_CHARTS[-1]}"
+    elif os.path.isdir(path) or not os.path.isdir(path.parent):
+        why = "there is no such folder, so give a file that can be written"
+    else:
+        return
+    raise InputError(f"--chart is {shortened(str(path))}: {why}", parameter="chart")
+
+
+def _series(said: Options, takes: tuple[str, ...], also: tuple[str, ...] = ()) -> dict[str, list[float]]:
+    """What is varied, each by its own values."""
+    made: dict[str, list[float]] = {}
+    for text in said["sweep"]:
+        name, values = values_said(text)
+        if name not in (*takes, *also):
+            raise InputError(
+                f"--sweep has no {name[:40]!r}{meant(name, takes)} to vary: give one of {', '.join((*takes, *also))}",
+                parameter="sweep",
+            )
+        if name in made or (said.get(name) is not None and name in takes):
+            raise InputError(f"{flag(name)} is said twice: vary it or give it, not both", parameter="sweep")
+        made[name] = values
+    return made
+
+
+def _fixed_arguments(entry: Entry, said: Options, series: Mapping[str, list[float]], **more: Any) -> dict[str, Any]:
+    """The arguments that stay as they are, checked as if the first values of the others were given."""
+    first = {name: repr(values[0]) for name, values in series.items() if name in entry.takes}
+    return {k: v for k, v in arguments_given(entry, {**said, **first}, **more).items() if k not in series}
+
+
+def sweep_readings(entry: Entry, named: Mapping[str, Any], said: Options) -> None:
+    """Readings of a mechanism at many values of its parameters."""
+    series = _series(said, entry.takes)
+    fixed = {**named, **_fixed_arguments(entry, said, series)}
+    asked = [name.strip().replace("-", "_") for name in (said["reading"] or ",".join(_DEFAULT_READINGS)).split(",")]
+    given = {"delta": _DEFAULT_DELTA, **readings_for_choose(said)}
+    wanted: dict[str, dict[str, float]] = {}
+    for name in asked:
+        reading = find_reading(name)
+        known = {*reading.required, *reading.either, *reading.optional}
+        wanted[reading.name] = {k: v for k, v in given.items() if k in known}
+    from ..calibration.sweep import sweep
+    from ..catalogue.mechanisms import builder
+
+    told = None if sys.stderr is not None and sys.stderr.isatty() else False
+    values: dict[str, Any] = dict(series)
+    show(sweep(builder(entry), reading=wanted, given=fixed, progress=told, **values), said["format"], said["output"])
+
+
+def sweep_choice(mechanism: Entry, wanted: str, said: Options, readings: Mapping[str, float]) -> None:
+    """What is chosen at many limits, or at many values of the mechanism's other parameters."""
+    reading, limit = split_limit(said["at_most"])
+    series = _series(said, tuple(name for name in mechanism.takes if name != wanted), (reading,))
+    if len(series) > 1:
+        raise InputError("--sweep is given twice: choose along one series at a time", parameter="sweep")
+    (name, values), *_ = series.items()
+    limits = name == reading  # of a name that the noise has too, the limit is what --at-most speaks of
+    fixed = _fixed_arguments(mechanism, said, {} if limits else series, chosen=wanted)
+    from ..calibration.choice import choose
+    from ..catalogue.mechanisms import builder
+
+    rows: list[dict[str, Any]] = []
+    last: NoSolutionError | None = None
+    for value in values:
+        given, at = (fixed, value) if limits else ({**fixed, name: value}, limit)
+        row: dict[str, Any] = {f"{name} at most" if limits else name: value, wanted: None, "reached": None}
+        try:
+            found = choose(builder(mechanism), wanted, at_most=at, reading=reading, given=given, **readings)
+            row |= {wanted: float(found.value), "reached": float(found.reading)}
+        except NoSolutionError as error:
+            last = error
+        rows.append(row)
+    if last is not None and all(row[wanted] is None for row in rows):
+        raise last
+    show(_choice_report(mechanism, wanted, reading, limits, rows), said["format"], said["output"])
+
+
+def _choice_report(mechanism: Entry, wanted: str, reading: str, limits: bool, rows: list[dict[str, Any]]) -> Report:
+    from ..show.document import Document, Lead, Notes, Section, plain_table
+    from ..show.document import said as spoken
+    from ..show.presenters import Report
+    from ..show.words import number as shown
+
+    label = READINGS[reading].label if reading in READINGS else reading
+    each = "each limit" if limits else f"each {next(iter(rows[0]))}"
+    lead = f"The riskiest {wanted} of {mechanism.spoken} that keeps {label} under the limit, for {each}."
+    cells = [
+        [f"{v:.6g}" if i == 0 else "none" if v is None else shown(v) for i, v in enumerate(r.values())] for r in rows
+    ]
+    none = any(row[wanted] is None for row in rows)
+    notes = ("none: no value keeps the limit, even pure noise exceeds it.",) if none else ()
+    table = plain_table([*list(rows[0])[:2], reading], cells, "Values")
+    body = Document(
+        f"{mechanism.spoken}: {wanted}",
+        "Choices",
+        (Lead((spoken(lead),)),),
+        (Section("Values", (table, Notes(notes))),),
+    )
+    return Report(body, {"schema": 1, "sentence": lead, "mechanism": mechanism.key, "rows": rows})
+
+
+_COEFFICIENTS = ("rho_p", "rho_c", "rho_t")
+
+
+def prior_knowledge(said: Options) -> Knowledge | None:
+    """What the coefficients say about the prior, None if none is given; refused beside a prior."""
+    rho = {k: said[k] for k in _COEFFICIENTS if said[k] is not None}
+    if not rho:
+        if said["less_likely"]:
+            raise InputError(
+                "--less-likely is given without a coefficient: give --rho-p, --rho-c or --rho-t too",
+                parameter="less_likely",
+            )
+        return None
+    if said["prior"] is not None:
+        raise InputError(f"--prior and {flag(next(iter(rho)))} are both given: give the prior, or what it comes from")
+    from ..attacks.knowledge.knowledge import Knowledge
+
+    positive = "less likely" if said["less_likely"] else "more likely"
+    return Knowledge.from_coefficients(**{k: number(flag(k), v, k) for k, v in rho.items()}, positive=positive)
+
+
+def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
+    """The same with a last sentence that says where the prior comes from."""
+    if known is None:
+        return about
+    from ..show.document import Span
+
+    return replace(about, lead=(*about.lead, Span(f" {known.sentence}")))
+
+
+def explain(said: Options) -> None:
+    """Say what an adversary can do with a release.
+
+    For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
+    """
+    if said["sweep"]:
+        varied = {name: repr(values[0]) for name, values in map(values_said, said["sweep"])}
+        entry, named = find_explained(said["mechanism"], {**said, **varied})
+        told = in_units(entry, {**said, **varied})
+        sweep_readings(entry, named, {**told, **{name: said.get(name) for name in varied}})
+        return
+    if said["reading"] is not None:
+        raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
+    entry, named = find_explained(said["mechanism"], said)
+    told = in_units(entry, said)
+    arguments, readings = arguments_given(entry, told), readings_for_explain(told)
+    known = prior_knowledge(said)
+    if known is not None:
+        readings["prior"] = known.prior
+    from ..catalogue.mechanisms import builder
+    from ..show.explanation import command_line
+    from ..show.explanation import explain as explained
+
+    about = with_knowledge(explained(builder(entry)(**named, **arguments), **readings), known)
+    name = entry.key if said["mechanism"] else ""
+    show(about.with_command(command_line("explain", name, repeatable_options(said))), said["format"], said["output"])
+
+
+def choose(said: Options) -> None:
+    """Find the noise that keeps a risk under a limit.
+
+    For example: epsilens choose laplace --at-most success=0.55
+    """
+    mechanism = find(said["mechanism"])
+    reading, limit = split_limit(said["at_most"])
+    told = in_units(mechanism, said, reading=reading)
+    wanted = wanted_parameter(mechanism, said["parameter"], told)
+    if wanted not in mechanism.takes:
+        takes = ", ".join(map(flag, mechanism.takes))
+        raise InputError(
+            f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
+            parameter="parameter",
+        )
+    if said["sweep"]:
+        if prior_knowledge(said) is not None:
+            raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
+        sweep_choice(mechanism, wanted, told, readings_for_choose(told))
+        return
+    arguments = arguments_given(mechanism, told, chosen=wanted)
+    if wanted in arguments:
+        raise InputError(
+            f"{flag(wanted)} is given, but it is what is being chosen: leave it out or name another", parameter=wanted
+        )
+    readings = readings_for_choose(told)
+    known = prior_knowledge(said)
+    if known is not None:
+        readings["prior"] = known.prior
+    from ..calibration.choice import choose as choose_
+    from ..catalogue.mechanisms import builder
+    from ..show.explanation import chosen, command_line
+
+    choice = choose_(builder(mechanism), wanted, at_most=limit, reading=reading, given=arguments, **readings)
+    about = with_knowledge(chosen(choice), known)
+    show(
+        about.with_command(command_line("choose", mechanism.key, repeatable_options(said))),
+        said["format"],
+        said["output"],
+    )
+
+
+def notions(said: Options) -> None:
+    """Say what another definition's ε promises; without options, list the definitions.
+
+    For example: epsilens notions --from dp --epsilon 1
+    """
+    from ..show import notions as report
+    from ..show.explanation import command_line
+
+    held, asked, epsilon = said["from"], said["to"], said["epsilon"]
+    if held is None and asked is None:
+        if epsilon is not None:
+            raise InputError(
+                "--epsilon is given without a notion: give --from, or --to for what would be enough",
+                parameter="epsilon",
+            )
+        show(report.listed(), said["format"], said["output"])
+        return
+    if epsilon is None:
+        raise InputError("--epsilon is missing: give the ε of the notion, such as --epsilon 1", parameter="epsilon")
+    size, conditions = number("--epsilon", epsilon, "epsilon"), conditions_given(said)
+    if held is not None and asked is not None:
+        about = report.between(held, size, asked, **conditions)
+    elif held is not None:
+        about = report.promised(held, size, **conditions)
+    else:
+        about = report.enough(asked, size, **conditions)
+    line = command_line("notions", "", repeatable_options(said))
+    show(about.with_command(line), said["format"], said["output"])
+
+
+Paper = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PAPER]",
+        help="000 to 004, or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
+        autocompletion=lambda incomplete: complete_paper(incomplete),
+    ),
+]
+
+
+def complete_paper(incomplete: str) -> list[str]:
+    """The papers whose number or name begins so."""
+    from ..papers import PAPERS
+
+    return [name for name in (*PAPERS, *PAPERS.values()) if name.startswith(incomplete)]
+
+
+def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
+    """Recompute the tables and figures of the papers, as printed and corrected.
+
+    With --output and the name of a folder, each is written as CSV, SVG and text, and all of it as one page; files of
+    the same names are replaced.
+
+    For example: epsilens reproduce 002 --output papers/
+    """
+    from ..papers import reproduction
+
+    if output is not None and not output.strip():
+        raise InputError("--output is empty: give the name of a folder or of a file", parameter="output", value=output)
+    folder = output is not None and (output.endswith("/") or (format is Format.table and is_folder(output)))
+    if folder and format is not Format.table:
+        raise InputError(
+            f"--output is the folder {output!r:.80}, which gets every form at once: leave --format out, or name a file",
+            parameter="output",
+        )
+    made = reproduction(*([paper] if paper else ()))
+    if output is not None and folder:
+        written = made.write(output)
+        emit(f"{len(written)} files in {output}: open {written[0]}", None)
+        return
+    show(made, format, output)
+
+
+def is_folder(output: str) -> bool:
+    """Whether what was asked for is a folder: one that is there, or a name without an ending."""
+    return os.path.isdir(output) or output.endswith("/") or (not Path(output).suffix and output != "-")

@@ -1,0 +1,331 @@
+"""Settings side by side: from an address or a form to the results, each with the fields Explain has for it.
+
+An address says a setting in one word, ``a=laplace:epsilon=1,sensitivity=2``; a form has an entry for each field of it,
+``a_mechanism``, ``a_epsilon``. Both become the same :class:`Setting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.parameters import PARAMETERS, symbol
+from ..catalogue.said import EXPLAINED, find
+from ..errors import EpsilensError, InputError
+from ..numerics.counted import frequencies
+from ..show import charts
+from ..show.charts import icons
+from ..show.charts.chart import Chart
+from ..shown import listed
+from .limits import check_texts
+from .pages import canonical_redirect, oob_targets, query_of, render
+from .view_state import (
+    Field,
+    FieldProblem,
+    ViewState,
+    check_of_100,
+    explain_query,
+    field_of,
+    fill_state,
+    form_entries,
+    mechanism_fields,
+    problem_of,
+    way_of,
+    ways_of,
+)
+
+if TYPE_CHECKING:
+    from ..show.explanation import Explanation
+
+
+LETTERS = "abcd"
+#: What Compare starts with: the same ε, and another noise.
+EXAMPLE = {"a": "laplace:epsilon=1", "b": "gaussian:epsilon=1,delta=0.000001"}
+
+
+@dataclass
+class SettingForm:
+    """One setting: its letter, what was entered, what came of it. ``more`` are options that have no field."""
+
+    letter: str
+    asked: ViewState
+    text: str = ""
+    more: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> FieldProblem | None:
+        """What is wrong, by the name its field has here."""
+        wrong = self.asked.problem
+        return None if wrong is None else replace(wrong, field=f"{self.letter}_{wrong.field}")
+
+    @property
+    def rest(self) -> str:
+        """The options that have no field, to be sent along."""
+        return ",".join(f"{k}={v}" for k, v in self.more.items())
+
+    @property
+    def spoken(self) -> str:
+        """The setting in one word, as an address has it; what is wrong stays as it was typed."""
+        if self.asked.about is None and self.text:
+            return self.text
+        told = {k: "on" if v is True else v for k, v in self.asked.options.items()}
+        return f"{self.asked.mechanism.replace('_', '-')}:{','.join(f'{k}={v}' for k, v in told.items())}"
+
+    def fields(self) -> tuple[list[Field], list[Field]]:
+        """Explain's fields under names of this setting: the noise's own, and the others."""
+        noise, usual, rare = mechanism_fields(MECHANISMS[self.asked.mechanism], self.asked.way)
+        others = [f for f in (*usual, *rare) if f.name not in EXPLAINED]
+        first, then = ([replace(f, name=f"{self.letter}_{f.name}") for f in some] for some in (noise, others))
+        return first, then
+
+    def ways(self) -> list[tuple[str, str]]:
+        """The ways to say how much noise there is, each by its symbols."""
+        known = ways_of(MECHANISMS[self.asked.mechanism])
+        return [(way, listed([symbol(n) for n in names])) for way, names in known.items()]
+
+    def value(self, name: str) -> str:
+        """What stands in a field of this setting."""
+        return self.asked.values.get(name.removeprefix(f"{self.letter}_"), "")
+
+
+@dataclass
+class SettingComparison:
+    """Settings by letter, and what they share; ``problem`` is about the latter."""
+
+    settings: list[SettingForm]
+    shared: dict[str, str]
+    problem: FieldProblem | None = None
+
+    @property
+    def good(self) -> list[SettingForm]:
+        """Those with a result."""
+        return [s for s in self.settings if s.asked.about is not None]
+
+    @property
+    def query(self) -> str:
+        """The query of the plain address."""
+        return urlencode({s.letter: s.spoken for s in self.settings} | self.unusual, safe=":,")
+
+    @property
+    def unusual(self) -> dict[str, str]:
+        """What they share and is not the default."""
+        return {k: v for k, v in self.shared.items() if v != field_of(PARAMETERS[k]).default}
+
+
+def compare_settings(given: Mapping[str, str]) -> SettingComparison:
+    """The comparison of a query: never raises, an error stands by its field.
+
+    ``add`` gives one more setting, which starts as the last one; ``drop`` takes one away.
+    """
+    shared = {"prior": "0.5", "fpr": "0.1"}
+    try:
+        shared |= form_entries({k: v for k, v in given.items() if k.removesuffix("_of_100") in shared})
+    except EpsilensError as error:
+        return SettingComparison([], shared, problem_of(error))
+    made = SettingComparison([], shared)
+    try:
+        check_of_100(made.unusual)
+    except EpsilensError as error:
+        made.problem = problem_of(error)
+    for letter in LETTERS:
+        setting = _setting(letter, given)
+        if setting is not None and given.get("drop") != letter:
+            made.settings.append(setting)
+    made.settings = [replace(s, letter=letter) for letter, s in zip(LETTERS, made.settings, strict=False)]
+    if "add" in given and made.settings and len(made.settings) < len(LETTERS):
+        last = made.settings[-1]
+        copy = replace(last.asked, values=dict(last.asked.values), options=dict(last.asked.options))
+        made.settings.append(SettingForm(LETTERS[len(made.settings)], copy, last.text, dict(last.more)))
+    for setting in made.settings:
+        _evaluate(setting, made)
+    return made
+
+
+def _setting(letter: str, given: Mapping[str, str]) -> SettingForm | None:
+    """What was entered for a letter, nothing read yet; what is wrong with it stands in ``problem``."""
+    text = (given.get(letter) or "").strip()
+    if f"{letter}_mechanism" in given:
+        return _from_form(letter, given) if given[f"{letter}_mechanism"] else None
+    return _from_text(letter, text) if text else None
+
+
+def _from_form(letter: str, given: Mapping[str, str]) -> SettingForm:
+    mine = {k.removeprefix(f"{letter}_"): v for k, v in given.items() if k.startswith(f"{letter}_")}
+    made = SettingForm(letter, ViewState("/compare"))
+    try:
+        check_texts({"setting": mine.get("more", "")})
+        made.more = _pairs(mine.pop("more", ""))
+        fill_state(made.asked, mine, without=EXPLAINED)
+        known = set(MECHANISMS[made.asked.mechanism].takes)
+        made.asked.options |= {k: v for k, v in made.more.items() if k in known}
+    except EpsilensError as error:
+        made.asked.problem = _setting_problem(error, made)
+    return made
+
+
+def _from_text(letter: str, text: str) -> SettingForm:
+    made = SettingForm(letter, ViewState("/compare"), text)
+    name, _, rest = text.partition(":")
+    try:
+        check_texts({"setting": text})
+        entry = find(name)
+        asked = made.asked
+        asked.mechanism = entry.key
+        asked.options = dict(_pairs(rest))
+        asked.way = way_of(entry, asked.options)
+        names = {f.name.removeprefix(f"{letter}_"): f for some in made.fields() for f in some}
+        asked.values = {n: str(asked.options.get(n, f.default)) for n, f in names.items()}
+        made.more = {k: v for k, v in asked.options.items() if k not in names}
+    except EpsilensError as error:
+        made.asked.problem = _setting_problem(error, made)
+    return made
+
+
+def _evaluate(setting: SettingForm, of: SettingComparison) -> None:
+    """The result of a setting, or what is wrong with it."""
+    asked = setting.asked
+    if asked.problem is not None or of.problem is not None:
+        return
+    told = {k: "on" if v is True else str(v) for k, v in asked.options.items()}
+    try:
+        # Every setting's δ is read at the same ε, or the row could not be compared.
+        asked.about = explain_query(asked.mechanism, {"for_epsilon": "1", **told, **of.unusual})
+    except EpsilensError as error:
+        asked.problem = _setting_problem(error, setting)
+
+
+def _setting_problem(error: EpsilensError, setting: SettingForm) -> FieldProblem:
+    found = problem_of(error, setting.asked)
+    name = found.field if found.field in setting.asked.values else "mechanism"
+    return FieldProblem(name, found.sentence, found.status)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """``epsilon=1,scores0=1,2,3``: a piece without an equals sign goes on with the value before it."""
+    made: dict[str, str] = {}
+    last = ""
+    for piece in filter(str.strip, text.split(",")):
+        name, equals, value = piece.partition("=")
+        if equals:
+            last = name.strip().lower().replace("-", "_")
+            made[last] = value.strip()
+        elif last:
+            made[last] += f",{piece.strip()}"
+        else:
+            raise InputError(
+                f"the setting has {piece.strip()[:40]!r}: give parameters such as epsilon=1, sensitivity=2"
+            )
+    return made
+
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/compare")
+def compare_view(request: Request) -> Response:
+    """Compare; it starts with an example."""
+    given = query_of(request)
+    made = compare_settings(given or EXAMPLE)
+    right = made.problem is None and len(made.good) == len(made.settings)
+    url = f"/compare?{made.query}" if made.settings else "/compare"
+    away, headers = canonical_redirect(request, url, right and bool(given))
+    if away:
+        return away
+    return render(
+        "compare.html",
+        200 if right else 422,
+        headers,
+        view="Compare",
+        made=made,
+        shared_fields=[field_of(PARAMETERS[name]) for name in made.shared],
+        trouble=_comparison_problem(made),
+        roc=_chart_html(made.good) if made.good else "",
+        table=reading_rows(made.good) if made.good else [],
+        icon=_icon,
+        spoken=_options_text,
+        explain_query=lambda setting: _explain_query(setting, made),
+        url=url,
+        more=len(made.settings) < len(LETTERS),
+        oob=oob_targets(*made.shared, *(name for s in made.settings for name in _names(s))),
+    )
+
+
+def _names(setting: SettingForm) -> list[str]:
+    return [f"{setting.letter}_mechanism", *(f.name for some in setting.fields() for f in some)]
+
+
+def _comparison_problem(made: SettingComparison) -> str:
+    if made.problem is not None:
+        return made.problem.sentence
+    if not made.settings:
+        return "Nothing is left to compare."
+    return "" if made.good else "One setting needs mending."
+
+
+def comparison_chart(good: Sequence[SettingForm]) -> Chart:
+    """One ROC chart with a line, labelled by its letter, for each setting."""
+    settings = [(s.letter, s.asked.about) for s in good if s.asked.about is not None]
+    fpr = settings[0][1].arguments["fpr"]
+    return charts.compared_roc([(letter, about.experiment) for letter, about in settings], fpr)
+
+
+def _chart_html(good: Sequence[SettingForm]) -> Markup:
+    """The chart at both widths: text never shrinks."""
+    chart = comparison_chart(good)
+    desk, phone = (Markup(chart.svg("page", width)) for width in (chart.desk, chart.phone))
+    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
+
+
+def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
+    """The query of the Explain view of one setting."""
+    spoken = MECHANISMS[setting.asked.mechanism].spoken
+    told = {k: "on" if v is True else v for k, v in setting.asked.options.items()}
+    return urlencode({"mechanism": spoken, **told, **of.unusual})
+
+
+def setting_name(setting: SettingForm) -> str:
+    """A setting as a person calls it: Laplace noise with ε = 1."""
+    return " with ".join(
+        filter(None, (MECHANISMS[setting.asked.mechanism].title, _options_text(setting.asked.options)))
+    )
+
+
+def _options_text(options: Mapping[str, Any]) -> str:
+    return ", ".join(f"{_option_label(k)} = {'yes' if v is True else v}" for k, v in options.items())
+
+
+def _option_label(option: str) -> str:
+    """An option's symbol, or the page's label for it."""
+    known = PARAMETERS.get(option)
+    if known is None or known.control is None:
+        return option
+    return known.symbol or field_of(known).label.lower()
+
+
+def _icon(about: Explanation, letter: str) -> Markup:
+    row = about.row("success")
+    value = 0.9999999 if row.nearly else row.value
+    words = frequencies(value, given=[row.baseline])[0]
+    caption = Markup('With it: <span class="number risk">{}</span> right').format(words)
+    return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
+
+
+def reading_rows(good: Sequence[SettingForm]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The readings of every setting, row by row; a row is left out only where no setting shows it."""
+    every = [s.asked.about for s in good if s.asked.about is not None]
+    lines = []
+    for i, row in enumerate(every[0].rows):
+        same = [about.rows[i] for about in every]
+        if any(r.shown for r in same):
+            # Each setting may have its own ε whose δ is read: the name says so only where all agree.
+            name = row.name if len({r.name for r in same}) == 1 else row.name.split(" at ")[0].split(" beyond ")[0]
+            lines.append((row.group, {"name": name, "cells": [r.text for r in same], "baseline": row.baseline_text}))
+    return [(group, [line for _, line in some]) for group, some in groupby(lines, key=lambda line: line[0])]
