@@ -10,8 +10,7 @@ from tests.laws.lines import NormalLaplace
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.line.line import Clamped, Laplaces, Normals
-from epsilens.laws.line.pieces import Pieces
+from epsilens.laws.piecewise import ClampedLaw, LaplaceMixture, NormalMixture, PiecewiseLaw
 
 
 def positive(low: float, high: float) -> st.SearchStrategy[float]:
@@ -85,16 +84,18 @@ def piece_experiments(draw: st.DrawFn) -> Experiment:
     kind = draw(st.sampled_from(["laplace", "mixture", "normal_laplace", "normal", "clamped"]))
     d = draw(positive(0.05, 4.0))
     if kind == "laplace":
-        law = Pieces(Laplaces.at(), Laplaces.at(d))
+        law = PiecewiseLaw(LaplaceMixture.at(), LaplaceMixture.at(d))
     elif kind == "mixture":
         w = draw(st.floats(0.1, 0.9))
-        law = Pieces(Laplaces((w, 1 - w), (0.0, 1.0), (1.0, 1.0)), Laplaces((1 - w, w), (d, 1 + d), (1.0, 1.0)))
+        law = PiecewiseLaw(
+            LaplaceMixture((w, 1 - w), (0.0, 1.0), (1.0, 1.0)), LaplaceMixture((1 - w, w), (d, 1 + d), (1.0, 1.0))
+        )
     elif kind == "normal_laplace":
-        law = Pieces(NormalLaplace(1.0, 0.7), NormalLaplace(1.0, 0.7, d))
+        law = PiecewiseLaw(NormalLaplace(1.0, 0.7), NormalLaplace(1.0, 0.7, d))
     elif kind == "normal":
-        law = Pieces(Normals.at(), Normals.at(d))
+        law = PiecewiseLaw(NormalMixture.at(), NormalMixture.at(d))
     else:
-        law = Pieces(Clamped(Laplaces.at(), -1.0, 2.0), Clamped(Laplaces.at(d), -1.0, 2.0))
+        law = PiecewiseLaw(ClampedLaw(LaplaceMixture.at(), -1.0, 2.0), ClampedLaw(LaplaceMixture.at(d), -1.0, 2.0))
     return Experiment(law, kind)
 
 

@@ -216,14 +216,14 @@ def test_shapes_of_parameters_must_broadcast() -> None:
 def test_the_checks_themselves() -> None:
     assert checks.real("x", 3).dtype == np.float64
     assert checks.probability("x", [0, 1]).tolist() == [0.0, 1.0]
-    assert checks.whole("x", 3.0, low=1) == 3
+    assert checks.integer("x", 3.0, low=1) == 3
     assert checks.at_least("x", math.inf, 0.0, infinite=True) == math.inf
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: checks.probability("x", 0, closed=False), "strictly"),
-        (lambda: checks.whole("x", 2.5, low=1), "whole number"),
-        (lambda: checks.whole("x", 7, low=1, high=5), "from 1 to 5"),
+        (lambda: checks.integer("x", 2.5, low=1), "whole number"),
+        (lambda: checks.integer("x", 7, low=1, high=5), "from 1 to 5"),
         (lambda: checks.scalar("x", [1.0]), "single number"),
-        (lambda: checks.choice("x", "c", ("a", "b")), "'a', 'b'"),
+        (lambda: checks.one_of("x", "c", ("a", "b")), "'a', 'b'"),
         (lambda: checks.at_least("x", -1, 0.0), "not below 0"),
     ]
     for call, says in cases:

@@ -12,7 +12,7 @@ import pytest
 from tests.specimens import EXPERIMENTS, RESULTS
 
 import epsilens as el
-from epsilens.numerics.frozen import Frozen
+from epsilens.numerics.values import FrozenMapping
 
 ALL = {f"experiment: {name}": build for name, build in EXPERIMENTS.items()} | dict(RESULTS)
 
@@ -113,7 +113,7 @@ def test_words_do_not_make_a_difference() -> None:
 
 def test_parameters_are_frozen() -> None:
     held = el.laplace(epsilon=[1.0, 2.0]).parameters
-    assert isinstance(held, Frozen)
+    assert isinstance(held, FrozenMapping)
     assert held == {**held}
     assert {**held} == held
     assert held != {**held, "epsilon": np.array([1.0, 2.5])}
@@ -124,16 +124,23 @@ def test_parameters_are_frozen() -> None:
         held.other = 3
 
 
-@pytest.mark.parametrize("frozen", [Frozen({"a": np.array([0.0, np.nan])}), Frozen({"a": [1, {"b": {2}}]}), Frozen()])
-def test_a_frozen_mapping_is_a_value(frozen: Frozen[str, Any]) -> None:
-    for other in (pickle.loads(pickle.dumps(frozen)), copy.copy(frozen), copy.deepcopy(frozen), Frozen(dict(frozen))):
+@pytest.mark.parametrize(
+    "frozen", [FrozenMapping({"a": np.array([0.0, np.nan])}), FrozenMapping({"a": [1, {"b": {2}}]}), FrozenMapping()]
+)
+def test_a_frozen_mapping_is_a_value(frozen: FrozenMapping[str, Any]) -> None:
+    for other in (
+        pickle.loads(pickle.dumps(frozen)),
+        copy.copy(frozen),
+        copy.deepcopy(frozen),
+        FrozenMapping(dict(frozen)),
+    ):
         assert other == frozen
         assert hash(other) == hash(frozen)
 
 
 def test_a_zero_has_no_sign() -> None:
-    assert Frozen({"a": np.array([0.0, 1.0])}) == {"a": np.array([-0.0, 1.0])}
-    assert hash(Frozen({"a": -0.0})) == hash(Frozen({"a": 0.0}))
+    assert FrozenMapping({"a": np.array([0.0, 1.0])}) == {"a": np.array([-0.0, 1.0])}
+    assert hash(FrozenMapping({"a": -0.0})) == hash(FrozenMapping({"a": 0.0}))
 
 
 @pytest.mark.parametrize(

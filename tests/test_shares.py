@@ -13,54 +13,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilens as el
-from epsilens.catalogue import said
-from epsilens.catalogue.parameter import Kind
-from epsilens.catalogue.parameters import PARAMETERS
-from epsilens.catalogue.settings import values_said
+from epsilens.catalogue import parsing
+from epsilens.catalogue.parameters import PARAMETERS, Input
+from epsilens.catalogue.parsing import parse_series
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
-from epsilens.shares import SHARES, share_of, unclear
+from epsilens.shares import SHARES, parse_share, share_suggestion
 
 WRITTEN = ["55%", "55 %", "55.0%", "55 percent", "55 of 100", "55 in 100", "55 out of 100", "55/100", "5,500 of 10,000"]
 
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_one_number(text: str) -> None:
-    assert share_of(text) == 0.55
-    assert said.number("--prior", text, "prior") == 0.55
-    assert said.split_limit(f"success={text}") == ("success", 0.55)
+    assert parse_share(text) == 0.55
+    assert parsing.parse_number("--prior", text, "prior") == 0.55
+    assert parsing.split_limit(f"success={text}") == ("success", 0.55)
     assert el.laplace(epsilon=1.0).success(text) == el.laplace(epsilon=1.0).success(0.55)
 
 
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
 def test_a_count_is_rounded_once(part: int, whole: int) -> None:
-    assert share_of(f"{part:,} of {whole}") == float(Fraction(part, whole))
-    assert share_of(f"{part}%") == float(Fraction(part, 100))
+    assert parse_share(f"{part:,} of {whole}") == float(Fraction(part, whole))
+    assert parse_share(f"{part}%") == float(Fraction(part, 100))
 
 
 @pytest.mark.parametrize(
     "text", ["", "0.55", "55", "%", "of", "5 of", "1 of 0", "-5%", "1e2%", "5%%", "nan%", "5,5 of 10", "٥٥%x", "1" * 99]
 )
 def test_what_is_no_such_share(text: str) -> None:
-    assert share_of(text) is None
+    assert parse_share(text) is None
 
 
 def test_a_bare_count_is_refused() -> None:
     for text in ("55", "2", "100"):
         with pytest.raises(InputError, match=f"{text}%, {text} of 100 or"):
-            said.number("--prior", text, "prior")
-    assert said.number("--prior", "1", "prior") == 1.0
-    assert said.number("--delta", "1e-6", "delta") == 1e-6
-    assert unclear(101.0) == unclear(1.0) == unclear(-5.0) == unclear(float("nan")) == ""
+            parsing.parse_number("--prior", text, "prior")
+    assert parsing.parse_number("--prior", "1", "prior") == 1.0
+    assert parsing.parse_number("--delta", "1e-6", "delta") == 1e-6
+    assert (
+        share_suggestion(101.0)
+        == share_suggestion(1.0)
+        == share_suggestion(-5.0)
+        == share_suggestion(float("nan"))
+        == ""
+    )
 
 
 def test_what_is_no_share_takes_no_percentage() -> None:
     for name in ("epsilon", "sigma", "order"):
         with pytest.raises(InputError, match="give a number"):
-            said.number("--x", "55%", name)
+            parsing.parse_number("--x", "55%", name)
     with pytest.raises(InputError, match="give a number"):
-        said.split_limit("kl=5%")
-    assert said.split_limit("epsilon=3") == ("epsilon", 3.0)
+        parsing.split_limit("kl=5%")
+    assert parsing.split_limit("epsilon=3") == ("epsilon", 3.0)
 
 
 PLAN: dict[str, Any] = {
@@ -123,7 +128,7 @@ def test_python_reads_a_share_wherever_one_is_asked_for(call: str) -> None:
 
 
 def test_the_catalogues_probabilities_are_shares() -> None:
-    assert {name for name, p in PARAMETERS.items() if p.kind is Kind.PROBABILITY} <= SHARES
+    assert {name for name, p in PARAMETERS.items() if p.kind is Input.PROBABILITY} <= SHARES
 
 
 def test_a_number_that_is_no_share_takes_no_percentage_in_python() -> None:
@@ -137,10 +142,10 @@ def test_a_number_that_is_no_share_takes_no_percentage_in_python() -> None:
 
 
 def test_a_series_of_shares() -> None:
-    assert values_said("prior=10%:50%:3") == ("prior", [0.1, 0.3, 0.5])
-    assert values_said("success=55 of 100,0.6") == ("success", [0.55, 0.6])
+    assert parse_series("prior=10%:50%:3") == ("prior", [0.1, 0.3, 0.5])
+    assert parse_series("success=55 of 100,0.6") == ("success", [0.55, 0.6])
     with pytest.raises(InputError, match="--sweep --epsilon is '10%': give a number"):
-        values_said("epsilon=10%:50%:3")
+        parse_series("epsilon=10%:50%:3")
 
 
 def test_choosing_in_python() -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from epsilens.catalogue.mechanisms import MECHANISMS, every_option
-from epsilens.catalogue.said import EXPLAINED
+from epsilens.catalogue.parsing import EXPLANATION_OPTIONS
 from epsilens.web.app import create_app
 from epsilens.web.limits import ServerLimits
 
@@ -52,7 +52,7 @@ def _address(chance: random.Random, paths: list[str]) -> str:
         path = path.replace(place, quote(text(chance).encode("utf-8", "replace"), safe="") or "x")
     spoken = [m.spoken for m in MECHANISMS.values() if m.spoken not in ("top-k", "mixture")]
     query = {"mechanism": chance.choice(spoken)} if chance.random() < 0.8 else {}
-    for name in chance.sample([*every_option(), *EXPLAINED, "reading", "at_most", "a", "b", "yaml", "by"], 4):
+    for name in chance.sample([*every_option(), *EXPLANATION_OPTIONS, "reading", "at_most", "a", "b", "yaml", "by"], 4):
         query[name] = text(chance)
     if chance.random() < 0.3:
         query["a"] = f"{chance.choice(spoken)}:{text(chance)}"

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 import epsilens as el
-from epsilens.catalogue.parameter import Kind
-from epsilens.catalogue.parameters import PARAMETERS
+from epsilens.catalogue.parameters import PARAMETERS, Input
 
 #: What the expressions may name.
 NAMES: Mapping[str, Any] = {"el": el, "np": np, "pd": pd, "Decimal": Decimal, "Fraction": Fraction}
@@ -85,13 +84,13 @@ def value(chance: random.Random, name: str, default: Any = None, odd: float = 0.
         return repr(default)
     known = PARAMETERS.get(name)
     if known is not None:
-        if known.kind is Kind.WORD and known.choices:
+        if known.kind is Input.WORD and known.choices:
             return repr(chance.choice(list(known.choices)))
-        if known.kind is Kind.FLAG:
+        if known.kind is Input.FLAG:
             return chance.choice(("True", "False"))
-        if known.kind is Kind.WHOLE:
+        if known.kind is Input.WHOLE:
             return chance.choice(_WHOLE)
-        if known.kind is Kind.PROBABILITY:
+        if known.kind is Input.PROBABILITY:
             return chance.choice(_PROBABILITIES)
     return chance.choice((*_NUMBERS, *_WHOLE, *_PROBABILITIES))
 

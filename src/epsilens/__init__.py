@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import cast
 
 from .namespaces import attach_stub
-from .shown import Presenter, present_with
+from .results import Presenter, set_presenter
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
@@ -25,4 +25,4 @@ def _presenter() -> Presenter:
 
 
 # Results stand below what shows them; this package knows both.
-present_with(_presenter)
+set_presenter(_presenter)

@@ -12,9 +12,9 @@ from .assessment.assessment import assess as assess
 from .attacks import correlated as correlated
 from .auditing.audit import audit as audit
 from .auditing.result import Audit as Audit
-from .calibration.choice import Choice as Choice
-from .calibration.choice import Choices as Choices
-from .calibration.choice import choose as choose
+from .calibration.choose import Choice as Choice
+from .calibration.choose import Choices as Choices
+from .calibration.choose import choose as choose
 from .calibration.comparison import Comparison as Comparison
 from .calibration.comparison import compare as compare
 from .calibration.sweep import Sweep as Sweep

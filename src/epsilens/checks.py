@@ -14,15 +14,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError, kind_of, meant
-from .shares import SHARES, shares_of
+from .errors import InputError, suggestion, type_phrase
+from .shares import SHARES, parse_shares
 
 Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
 Number: TypeAlias = Any
 
 
-def plain(value: Any) -> Number:
+def float_or_array(value: Any) -> Number:
     """Return a float for a 0-d array, the array itself otherwise."""
     if type(value) is np.ndarray:  # the common case, kept short
         return value if value.ndim else float(value)
@@ -65,7 +65,7 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             raise InputError(
-                f"{name} is {shown}, {kind_of(value)}: give a number or an array of numbers",
+                f"{name} is {shown}, {type_phrase(value)}: give a number or an array of numbers",
                 parameter=of or name,
                 value=value,
             )
@@ -90,7 +90,7 @@ def _of_whole(name: str, raw: Any, of: str) -> Any:
 
 def _of_shares(value: Any, raw: Any) -> Any:
     """Shares written as text as numbers, where all of them can be read; else what was given."""
-    read = np.asarray(shares_of(value if isinstance(value, list | tuple) else raw.tolist()))
+    read = np.asarray(parse_shares(value if isinstance(value, list | tuple) else raw.tolist()))
     return read if read.dtype.kind in "iuf" else raw
 
 
@@ -108,7 +108,7 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     quick = closed and type(value) is np.ndarray and value.dtype == np.float64 and value.size > 0
     if quick and value.min() >= 0 and value.max() <= 1:  # type: ignore[union-attr]
         return value  # type: ignore[return-value]
-    array = real(name, shares_of(value) if isinstance(value, str) else value, infinite=True)
+    array = real(name, parse_shares(value) if isinstance(value, str) else value, infinite=True)
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
@@ -138,7 +138,7 @@ def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False)
     return array
 
 
-def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
+def in_range(name: str, value: ArrayLike, low: float, high: float) -> Array:
     """Numbers in [low, high]."""
     if type(value) is float and low <= value <= high:
         return np.asarray(value)
@@ -153,12 +153,12 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
     return array
 
 
-def loss(name: str, value: ArrayLike) -> Array:
+def privacy_loss(name: str, value: ArrayLike) -> Array:
     """A privacy loss (ε, ψ, or sensitivity over scale) of a size that doubles can carry through every reading."""
-    return within(name, value, 1e-300, 1e4)
+    return in_range(name, value, 1e-300, 1e4)
 
 
-def fitting(**arrays: Array) -> None:
+def broadcastable(**arrays: Array) -> None:
     """Arrays whose shapes broadcast.
 
     >>> fitting(kl=np.zeros(2), a=np.zeros(3))
@@ -182,7 +182,7 @@ def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:
     return float(array)
 
 
-def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     """One whole number in [low, high]."""
     number = scalar(name, value)
     if number != int(number) or number < low or (high is not None and number > high):
@@ -191,16 +191,18 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     return int(number)
 
 
-def choice(name: str, value: Any, allowed: Collection[str]) -> str:
+def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
         words, shown = ", ".join(repr(a) for a in allowed), f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
-        raise InputError(f"{name} is {shown}{meant(value, allowed)}: give one of {words}", parameter=name, value=value)
+        raise InputError(
+            f"{name} is {shown}{suggestion(value, allowed)}: give one of {words}", parameter=name, value=value
+        )
     return value
 
 
-def sized(value: Any) -> bool:
+def has_length(value: Any) -> bool:
     """Whether it has a length: an array without dimensions has the method, and no answer.
 
     >>> sized([]), sized(np.zeros(2)), sized(np.array(0.5)), sized(3)

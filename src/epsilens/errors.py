@@ -69,15 +69,15 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
         self.package, self.extra = package, extra
 
 
-class Refused(InputError):  # noqa: N818 - reads as what it is
+class LimitError(InputError):
     """A release that a limit set beforehand does not allow; nothing was spent."""
 
 
-class Unwritten(InputError):  # noqa: N818 - reads as what it is
+class WriteError(InputError):
     """What was made could not be written; what a release spent is spent."""
 
 
-def kind_of(value: Any) -> str:
+def type_phrase(value: Any) -> str:
     """The kind of a value with its article, for a sentence about one that is of the wrong kind.
 
     >>> kind_of(3), kind_of([]), kind_of(None)
@@ -89,7 +89,7 @@ def kind_of(value: Any) -> str:
     return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
-def need(module: str, purpose: str, extra: str = "") -> ModuleType:
+def require(module: str, purpose: str, extra: str = "") -> ModuleType:
     """The module, or a sentence naming the extra that brings it, or one that brings all that the purpose needs.
 
     >>> need("dp_accounting.nothing_like_it", "reading an event")
@@ -111,7 +111,7 @@ class NoSolutionError(EpsilensError):
         self.floor, self.parameter = floor, parameter
 
 
-def meant(name: Any, known: Iterable[str]) -> str:
+def suggestion(name: Any, known: Iterable[str]) -> str:
     """What to add to a sentence about a name that is not known, where one that is comes close to it.
 
     >>> meant("laplac", ["laplace", "gaussian"]), meant("cauchy", ["laplace"])

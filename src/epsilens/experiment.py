@@ -11,14 +11,14 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from .catalogue.mechanisms import MECHANISMS
-from .catalogue.readings import find
-from .checks import Array, Number, plain
+from .catalogue.readings import find_reading
+from .checks import Array, Number, float_or_array
 from .errors import InputError
-from .numerics.frozen import Frozen, Valued, fingerprint
-from .numerics.written import brief
+from .numerics.formatting import short_repr
+from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
 from .readings import curve, guesses
-from .readings.law import Known, Law
-from .shown import Picture, Pictures, Shown, presenter
+from .readings.law import Exactness, Law
+from .results import ChartLike, ChartsLike, Result, presenter
 from .worlds import MEMBERSHIP, Worlds
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _MOST = 160  # letters, then a repr names no further part of a composition
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Experiment(Valued, Shown):
+class Experiment(ValueSemantics, Result):
     """A test between two laws of what the adversary observes.
 
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
@@ -72,7 +72,7 @@ class Experiment(Valued, Shown):
     latent: Latent | None = field(default=None, repr=False)  # what is unknown, and the same in every answer
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", Frozen(self.parameters))
+        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))
 
     @property
     def name(self) -> str:
@@ -108,7 +108,7 @@ class Experiment(Valued, Shown):
         >>> round(el.mechanisms.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
         83.530702
         """
-        return together([(self, checks.whole("k", k, low=1, high=_MOST_TIMES))], width)
+        return compose_counted([(self, checks.integer("k", k, low=1, high=_MOST_TIMES))], width)
 
     def bracket(self, reading: str, **arguments: Any) -> tuple[Number, Number]:
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
@@ -125,7 +125,7 @@ class Experiment(Valued, Shown):
         >>> el.mechanisms.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
-        asked = None if isinstance(reading, str) and reading == "tradeoff" else find(reading)
+        asked = None if isinstance(reading, str) and reading == "tradeoff" else find_reading(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
         elif set(arguments) != {"alpha"}:
@@ -134,22 +134,22 @@ class Experiment(Valued, Shown):
             return self._brackets(reading, arguments)
         value = getattr(self, reading)(**arguments)
         other: Any = value
-        far = self.law.other_side() if self.law.known is Known.BRACKET else self.law.attained
+        far = self.law.other_side() if self.law.known is Exactness.BRACKET else self.law.attained
         if far is not None:
             other = getattr(replace(self, law=far), reading)(**arguments)
-        elif self.law.known is Known.BOUND or (
+        elif self.law.known is Exactness.BOUND or (
             asked is not None and asked.whole and self.law.pointwise
         ):  # each entry of an array has a floor of its own
             floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
             other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)
-        if self.law.known is Known.BRACKET:  # that of a trade-off is asked of the recall
+        if self.law.known is Exactness.BRACKET:  # that of a trade-off is asked of the recall
             self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
-        return plain(low), plain(high)
+        return float_or_array(low), float_or_array(high)
 
     def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Number, Number]:
         """Of each of many laws its own bracket."""
-        from .laws.many import spread
+        from .laws.arrays import map_members
 
         laws, shape = self.law.members or ((), ())
         alone = [replace(self, law=law, parameters={}) for law in laws]
@@ -160,7 +160,7 @@ class Experiment(Valued, Shown):
             def read(one: Experiment, *at: Array) -> Any:
                 return one.bracket(reading, **dict(zip(arguments, at, strict=True)))[which]
 
-            return spread(alone, shape, read, given)
+            return map_members(alone, shape, read, given)
 
         return end(0), end(1)
 
@@ -168,15 +168,15 @@ class Experiment(Valued, Shown):
 
     def tradeoff(self, alpha: ArrayLike) -> Number:
         """f(α): the least share of H1 missed by a test that flags a share α of H0."""
-        return plain(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
 
     def roc(self, fpr: ArrayLike) -> Number:
         """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
-        return plain(self.law.roc(self.fit(checks.probability("fpr", fpr))))
+        return float_or_array(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     def recall(self, alpha: ArrayLike) -> Number:
         """The same as :meth:`roc`, in the words of paper 000."""
-        return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
     def threshold(self, alpha: ArrayLike) -> Number:
         """How far beyond the answer of H0, towards that of H1, the best test at false-alarm rate α calls H1.
@@ -187,9 +187,9 @@ class Experiment(Valued, Shown):
         >>> round(el.laplace(epsilon=1.0).threshold(0.05), 6), round(el.gaussian(sigma=2.0).threshold(0.05), 6)
         (2.302585, 3.289707)
         """
-        from .readings.threshold import threshold
+        from .readings.curve import threshold
 
-        return plain(threshold(self.origin, self.parameters, self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(threshold(self.origin, self.parameters, self.fit(checks.probability("alpha", alpha))))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack on a person can reach whose ``baseline`` is its success without their record.
@@ -199,15 +199,15 @@ class Experiment(Valued, Shown):
         before any release is no such baseline: what the release says of everybody (smokers are often ill) also
         helps against people who are not in the data. roc is concave, so both numbers may be averages over targets.
         """
-        return plain(self.law.roc(self.fit(checks.probability("baseline", baseline))))
+        return float_or_array(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
     def auc(self) -> Number:
         """Area under the ROC curve: how often someone in the data scores above someone who is not."""
-        return plain(self.law.auc())
+        return float_or_array(self.law.auc())
 
     def psi(self) -> Number:
         """The smallest μ for which the experiment is μ-GDP; infinite where there is none."""
-        return plain(self.law.psi())
+        return float_or_array(self.law.psi())
 
     def mu(self, level: ArrayLike = 1e-6) -> Number:
         """ψ over the tests with at least a share ``level`` of false alarms and of misses; at level 0 it is ψ.
@@ -220,22 +220,22 @@ class Experiment(Valued, Shown):
         >>> round(e.mu(level=1e-6), 3), round(e.psi(), 3)
         (1.565, 4.758)
         """
-        at = self.fit(checks.within("level", level, 0.0, 0.5))
+        at = self.fit(checks.in_range("level", level, 0.0, 0.5))
         if np.any((at > 0) & (at < _LEAST_LEVEL)):
             raise InputError(
                 f"level is below {_LEAST_LEVEL:g}: give a larger one, or 0 for ψ itself", parameter="level"
             )
-        return plain(curve.practical(self.law, at))
+        return float_or_array(curve.practical_mu(self.law, at))
 
     # -- guesses with a prior -----------------------------------------------------------------------------------
 
     def success(self, prior: ArrayLike = 0.5) -> Number:
         """How often the best guess is right when H1 has this prior probability."""
-        return plain(guesses.success(self.law, self.fit(checks.probability("prior", prior))))
+        return float_or_array(guesses.success(self.law, self.fit(checks.probability("prior", prior))))
 
     def advantage(self) -> Number:
         """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
-        return plain(guesses.advantage(self.law))
+        return float_or_array(guesses.advantage(self.law))
 
     def posterior(self, prior: ArrayLike = 0.5) -> Number:
         """The most certain the adversary can ever become of H1; of H0 that is ``reverse().posterior(1 - prior)``.
@@ -245,7 +245,7 @@ class Experiment(Valued, Shown):
         >>> round(e.posterior(0.1), 4), round(e.reverse().posterior(0.9), 4)
         (0.232, 0.9607)
         """
-        return plain(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
+        return float_or_array(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
@@ -257,39 +257,39 @@ class Experiment(Valued, Shown):
         if recall is not None:
             r = checks.probability("recall", recall)
             self.fit(r, p)
-            return plain(guesses.precision_at_recall(self.law, r, p))
+            return float_or_array(guesses.precision_at_recall(self.law, r, p))
         assert alpha is not None
         a = checks.probability("alpha", alpha)
         self.fit(a, p)
-        return plain(guesses.precision(self.law, a, p))
+        return float_or_array(guesses.precision(self.law, a, p))
 
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
         """The largest Fβ score over all adversaries (paper 000)."""
-        b, p = checks.within("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
+        b, p = checks.in_range("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
         self.fit(b, p)
-        return plain(self.law.fbeta(b, guesses.odds(p)))
+        return float_or_array(self.law.fbeta(b, guesses.odds(p)))
 
     # -- the guarantee ------------------------------------------------------------------------------------------
 
     def delta(self, epsilon: ArrayLike) -> Number:
         """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
-        return plain(self.law.worse_delta(self.fit(checks.at_least("epsilon", epsilon, 0.0))))
+        return float_or_array(self.law.worse_delta(self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
     def epsilon(self, delta: ArrayLike = 0.0) -> Number:
         """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
-        return plain(self.law.worse_epsilon(self.fit(checks.probability("delta", delta))))
+        return float_or_array(self.law.worse_epsilon(self.fit(checks.probability("delta", delta))))
 
     def renyi(self, order: ArrayLike) -> Number:
         """The Rényi divergence D_order(H0‖H1) in nats."""
-        return plain(curve.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
+        return float_or_array(curve.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
     def kl(self) -> Number:
         """The Kullback–Leibler divergence D(H0‖H1) in nats."""
-        return plain(self.law.kl())
+        return float_or_array(self.law.kl())
 
     def chernoff(self) -> Number:
         """The Chernoff information: the exponent of the error over many repetitions."""
-        return plain(curve.chernoff(self.law))
+        return float_or_array(curve.chernoff(self.law))
 
     def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""
@@ -328,12 +328,12 @@ class Experiment(Valued, Shown):
         }
 
     @overload
-    def chart(self, name: str = "roc", *, against: Any = (), prior: float = 0.5, fpr: float = 0.1) -> Picture: ...
+    def chart(self, name: str = "roc", *, against: Any = (), prior: float = 0.5, fpr: float = 0.1) -> ChartLike: ...
 
     @overload
     def chart(
         self, name: list[str] | tuple[str, ...], *, against: Any = (), prior: float = 0.5, fpr: float = 0.1
-    ) -> Pictures: ...
+    ) -> ChartsLike: ...
 
     def chart(
         self,
@@ -342,7 +342,7 @@ class Experiment(Valued, Shown):
         against: Any = (),
         prior: float = 0.5,
         fpr: float = 0.1,
-    ) -> Picture | Pictures:
+    ) -> ChartLike | ChartsLike:
         """A chart that shows itself in a notebook, or several where ``name`` is a list.
 
         It is ``roc``, ``tradeoff``, ``precision_recall``, ``profile`` (δ against ε), ``success`` or ``posterior``
@@ -378,11 +378,11 @@ class Experiment(Valued, Shown):
 
     def __repr__(self) -> str:
         if self.parts:
-            return _composed(self.parts)
-        return f"{self.name}({_told(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
+            return _composition_repr(self.parts)
+        return f"{self.name}({_arguments_repr(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
 
 
-def independent(experiment: Experiment) -> Experiment:
+def require_independent(experiment: Experiment) -> Experiment:
     """The experiment, where it adds up with others as a release of its own; refused where it shares unknowns."""
     if experiment.unknowns:
         raise InputError(
@@ -392,14 +392,14 @@ def independent(experiment: Experiment) -> Experiment:
     return experiment
 
 
-def factor_of(experiment: Experiment, count: int = 1) -> Factor:
+def product_factor(experiment: Experiment, count: int = 1) -> Factor:
     """Its law as a factor of a product of independent answers."""
     from .laws.product import Factor  # late, here and below: most experiments are never composed
 
-    return Factor(independent(experiment).law, count, experiment.name, not experiment.many)
+    return Factor(require_independent(experiment).law, count, experiment.name, not experiment.many)
 
 
-def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
+def compose_counted(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
     """All of these observed together, each so many times: what :meth:`Experiment.repeat` and ``compose`` return."""
     from .laws.product import product, width_of
 
@@ -409,7 +409,7 @@ def together(counted: Sequence[tuple[Experiment, int]], width: float | None = No
         return counted[0][0]
     if any(part.latent is not None for part, _ in parts):
         return _joint(parts, counted[0][0].worlds)
-    made = product([factor_of(part, k) for part, k in parts], asked)
+    made = product([product_factor(part, k) for part, k in parts], asked)
     return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
 
 
@@ -427,7 +427,7 @@ def _joint(parts: tuple[tuple[Experiment, int], ...], worlds: Worlds) -> Experim
     return Experiment(law, "composition", {"parts": sum(k for _, k in parts)}, worlds, (note,), parts)
 
 
-def _told(parameters: Mapping[str, Any], origin: str) -> str:
+def _arguments_repr(parameters: Mapping[str, Any], origin: str) -> str:
     """Where an experiment comes from, as an argument list."""
     needed = MECHANISMS[origin].needs if origin in MECHANISMS else ()
     left_out = {
@@ -446,10 +446,10 @@ def _told(parameters: Mapping[str, Any], origin: str) -> str:
         shown = {name: value for name, value in shown.items() if name not in lists} | (
             {"schedule": lists} if lists else {}
         )
-    return ", ".join(f"{name}={brief(value)}" for name, value in shown.items())
+    return ", ".join(f"{name}={short_repr(value)}" for name, value in shown.items())
 
 
-def _composed(parts: tuple[tuple[Experiment, int], ...]) -> str:
+def _composition_repr(parts: tuple[tuple[Experiment, int], ...]) -> str:
     shown: list[str] = []
     for part, count in parts:
         if shown and len(", ".join(shown)) > _MOST:

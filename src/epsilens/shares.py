@@ -20,7 +20,7 @@ _COUNT = re.compile(rf"({_NUMBER})\s*(?:of|in|out of|/)\s*({_NUMBER})", re.IGNOR
 _MOST = 60  # letters; whoever writes more means something else
 
 
-def share_of(text: str) -> float | None:
+def parse_share(text: str) -> float | None:
     """The share that a percentage or a count out of another is, rounded once; None for any other text.
 
     >>> share_of("55%"), share_of("55 of 100"), share_of("5,500 of 10,000"), share_of("1 in 4"), share_of("0.55")
@@ -37,23 +37,23 @@ def share_of(text: str) -> float | None:
     return None
 
 
-def shares_of(value: Any) -> Any:
+def parse_shares(value: Any) -> Any:
     """What was given, every share written as text in it as the number it is; anything else as it stands.
 
     >>> shares_of("55%"), shares_of(["1 of 10", 0.5]), shares_of("x")
     (0.55, [0.1, 0.5], 'x')
     """
     if isinstance(value, str):
-        found = share_of(value)
+        found = parse_share(value)
         return value if found is None else found
-    return [shares_of(each) for each in value] if isinstance(value, list | tuple) else value
+    return [parse_shares(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _exact(number: str) -> Fraction:
     return Fraction(Decimal(re.sub(r"[,\u2009\u202f]", "", number)))
 
 
-def unclear(value: float) -> str:
+def share_suggestion(value: float) -> str:
     """What to write instead of a share that may have been meant as a percentage; empty where none can be meant.
 
     >>> unclear(55.0), unclear(0.55), unclear(1000.0)

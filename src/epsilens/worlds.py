@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from .errors import InputError, meant
+from .errors import InputError, suggestion
 
 
-class Neighbours(StrEnum):
+class Relation(StrEnum):
     """How two neighbouring tables differ."""
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
 
 
-class Kind(StrEnum):
+class WorldsKind(StrEnum):
     """What the adversary wants to know."""
 
     MEMBERSHIP = "membership"  # is the person in the data?
@@ -31,12 +31,12 @@ class Kind(StrEnum):
 
 
 _WORDS = {
-    Kind.MEMBERSHIP: ("the person is not in the data", "the person is in the data"),
-    Kind.RECORD: ("the person's record has one value", "the person's record has another value"),
-    Kind.SECRET: ("the target does not have the secret", "the target has the secret"),
-    Kind.TAMPERING: ("nobody tampered with the answer", "false records moved the answer"),
-    Kind.CORRELATED: ("the record has one value", "the record has another value"),
-    Kind.OTHER: ("it is the first world", "it is the second world"),
+    WorldsKind.MEMBERSHIP: ("the person is not in the data", "the person is in the data"),
+    WorldsKind.RECORD: ("the person's record has one value", "the person's record has another value"),
+    WorldsKind.SECRET: ("the target does not have the secret", "the target has the secret"),
+    WorldsKind.TAMPERING: ("nobody tampered with the answer", "false records moved the answer"),
+    WorldsKind.CORRELATED: ("the record has one value", "the record has another value"),
+    WorldsKind.OTHER: ("it is the first world", "it is the second world"),
 }
 
 
@@ -48,7 +48,7 @@ class Worlds:
     ('the person is in the data', 'the person is not in the data')
     """
 
-    kind: Kind
+    kind: WorldsKind
     reversed: bool = False
     words: tuple[str, str] | None = None  # of H0 and of H1 before any exchange
 
@@ -65,49 +65,49 @@ class Worlds:
     @property
     def replaces(self) -> bool:
         """Whether the person's record is exchanged for another, rather than added or removed."""
-        return self.kind in (Kind.RECORD, Kind.CORRELATED)
+        return self.kind in (WorldsKind.RECORD, WorldsKind.CORRELATED)
 
     def reverse(self) -> Worlds:
         """H0 and H1 exchanged."""
         return replace(self, reversed=not self.reversed)
 
 
-MEMBERSHIP = Worlds(Kind.MEMBERSHIP)
-RECORD = Worlds(Kind.RECORD)
-SECRET = Worlds(Kind.SECRET)
-TAMPERING = Worlds(Kind.TAMPERING)
+MEMBERSHIP = Worlds(WorldsKind.MEMBERSHIP)
+RECORD = Worlds(WorldsKind.RECORD)
+SECRET = Worlds(WorldsKind.SECRET)
+TAMPERING = Worlds(WorldsKind.TAMPERING)
 
 
-def of_values(first: object, second: object) -> Worlds:
+def worlds_of_values(first: object, second: object) -> Worlds:
     """Two values of the person's record.
 
     >>> of_values("a", "b").h1
     "the person's record has the value b"
     """
     words = f"the person's record has the value {first}", f"the person's record has the value {second}"
-    return Worlds(Kind.RECORD, words=words)
+    return Worlds(WorldsKind.RECORD, words=words)
 
 
-def neighbours_of(neighbours: object) -> Neighbours:
+def parse_relation(neighbours: object) -> Relation:
     """The neighbouring relation by its name.
 
     >>> neighbours_of("replace")
     <Neighbours.REPLACE: 'replace'>
     """
     try:
-        return Neighbours(str(neighbours))
+        return Relation(str(neighbours))
     except ValueError:
-        words = ", ".join(repr(n.value) for n in Neighbours)
-        near = meant(neighbours, list(Neighbours))
+        words = ", ".join(repr(n.value) for n in Relation)
+        near = suggestion(neighbours, list(Relation))
         raise InputError(
             f"neighbours is {neighbours!r}{near}: give one of {words}", parameter="neighbours", value=neighbours
         ) from None
 
 
-def between(neighbours: object) -> Worlds:
+def worlds_of_relation(neighbours: object) -> Worlds:
     """The two worlds of a neighbouring relation.
 
     >>> between("add-remove") == MEMBERSHIP, between("replace").replaces
     (True, True)
     """
-    return RECORD if neighbours_of(neighbours) is Neighbours.REPLACE else MEMBERSHIP
+    return RECORD if parse_relation(neighbours) is Relation.REPLACE else MEMBERSHIP

@@ -9,7 +9,7 @@ import pytest
 
 from epsilens.assessment.faced import Faced
 from epsilens.assessment.worst import Facing
-from epsilens.laws.line.several import has_closed_form, several_delta
+from epsilens.laws.laplace_product import has_closed_form, laplace_vector_delta
 
 READINGS = [
     ("success", {"prior": 0.5}), ("success", {"prior": 0.1}), ("advantage", {}), ("delta", {"epsilon": 0.3}),
@@ -22,7 +22,7 @@ READINGS = [
 def test_two_numbers_as_the_sheet_has_them(s: float, t: float, epsilon: float) -> None:
     y = max(0.0, (epsilon - s + t) / 2)
     sheet = 1 - (1 + (t - y) / 2) * math.exp((epsilon - s - t) / 2)
-    assert several_delta(tuple(sorted([(s, 1), (t, 1)])), epsilon) == pytest.approx(sheet, abs=1e-14)
+    assert laplace_vector_delta(tuple(sorted([(s, 1), (t, 1)])), epsilon) == pytest.approx(sheet, abs=1e-14)
 
 
 def test_five_numbers_by_dice() -> None:
@@ -31,7 +31,7 @@ def test_five_numbers_by_dice() -> None:
     loss = (np.abs(noise + shifts) - np.abs(noise)).sum(axis=1)  # in the second world
     for epsilon in (-0.5, 0.0, 0.7, 2.0):
         gain = np.maximum(-np.expm1(epsilon - loss), 0)
-        found = several_delta(((0.2, 1), (0.5, 2), (1.0, 1), (1.7, 1)), epsilon)
+        found = laplace_vector_delta(((0.2, 1), (0.5, 2), (1.0, 1), (1.7, 1)), epsilon)
         assert found == pytest.approx(gain.mean(), abs=5 * gain.std() / 1000)
 
 

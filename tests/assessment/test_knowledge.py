@@ -12,7 +12,7 @@ from scipy.stats import norm
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.risks import Risk
 from epsilens.errors import InputError
-from epsilens.laws.closed.normal import psi_for_delta
+from epsilens.laws.normal import psi_for_delta
 from epsilens.plan.file import read_release
 
 SITES = [1, 2, 3, 4, 5, 6]

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.risks import Risk
 from epsilens.errors import InputError
-from epsilens.laws.closed.normal import psi_for_delta
+from epsilens.laws.normal import psi_for_delta
 from epsilens.plan.file import read_release
 
 FOUR = [[1, 0.5, -0.3, 0.2], [0.5, 1, 0.1, 0.4], [-0.3, 0.1, 1, -0.2], [0.2, 0.4, -0.2, 1]]

@@ -17,9 +17,9 @@ from tests.specimens import EXPERIMENTS
 import epsilens as el
 from epsilens.attacks.knowledge.composite import above
 from epsilens.errors import InputError
-from epsilens.laws.closed.laplace import Laplace
-from epsilens.laws.closed.normal import Normal
-from epsilens.worlds import Kind
+from epsilens.laws.laplace import Laplace
+from epsilens.laws.normal import Normal
+from epsilens.worlds import WorldsKind
 
 JOINT = [[0.01, 0.49], [0.49, 0.01]]  # two records that almost always differ: the sum hardly moves
 
@@ -342,7 +342,7 @@ def test_which_builders_share_unknowns(name: Any) -> None:
     # all others draw whatever is random anew for each release: noise, samples, batches, shifts, permanent bits
     e = EXPERIMENTS[name]()
     assert bool(e.unknowns) == (name in SHARED)
-    if e.worlds.kind is Kind.CORRELATED and not e.unknowns:
+    if e.worlds.kind is WorldsKind.CORRELATED and not e.unknowns:
         assert isinstance(e.law, Laplace | Normal)  # everybody else is known: the noise alone
 
 

@@ -14,16 +14,18 @@ import epsilens as el
 from epsilens import correlated
 from epsilens.attacks.ratio_extrema import turning_points
 from epsilens.checks import Array
-from epsilens.laws.line.line import Normals
+from epsilens.laws.piecewise import NormalMixture
 
 
-def mixtures(places: Array, p: Array, q: Array, sigma: float) -> tuple[Normals, Normals]:
+def mixtures(places: Array, p: Array, q: Array, sigma: float) -> tuple[NormalMixture, NormalMixture]:
     """The two laws on the same places."""
-    first, second = (Normals(tuple(w.tolist()), tuple(places.tolist()), (sigma,) * places.size) for w in (p, q))
+    first, second = (NormalMixture(tuple(w.tolist()), tuple(places.tolist()), (sigma,) * places.size) for w in (p, q))
     return first, second
 
 
-def check(lines: tuple[Normals, Normals], points: tuple[float, ...], count: int = 6001, slack: float = 1e-11) -> None:
+def check(
+    lines: tuple[NormalMixture, NormalMixture], points: tuple[float, ...], count: int = 6001, slack: float = 1e-11
+) -> None:
     """Wherever the ratio is seen to turn on a fine grid, a point is named."""
     places, sigma = lines[0].locations, lines[0].scale
     x = np.linspace(places[0] - 15 * sigma, places[-1] + 15 * sigma, count)
@@ -92,12 +94,12 @@ def test_a_long_flat_stretch() -> None:
 @pytest.mark.parametrize(("centre", "sigma"), [(0.0, 1.0), (7.0, 0.2), (-3e4, 50.0)])
 def test_a_pair_around_one(centre: float, sigma: float) -> None:
     """½N(c − d) + ½N(c + d) against N(c): the ratio is even, so it turns at c alone."""
-    around = Normals((0.5, 0.5), (centre - sigma, centre + sigma), (sigma, sigma))
-    assert turning_points(Normals.at(centre, sigma), around) == pytest.approx((centre,), abs=1e-9 * sigma)
+    around = NormalMixture((0.5, 0.5), (centre - sigma, centre + sigma), (sigma, sigma))
+    assert turning_points(NormalMixture.at(centre, sigma), around) == pytest.approx((centre,), abs=1e-9 * sigma)
 
 
 def test_one_beside_the_other_does_not_turn() -> None:
-    left, right = Normals((0.5, 0.5), (0.0, 1.0), (1.0, 1.0)), Normals((0.5, 0.5), (1.0, 3.0), (1.0, 1.0))
+    left, right = NormalMixture((0.5, 0.5), (0.0, 1.0), (1.0, 1.0)), NormalMixture((0.5, 0.5), (1.0, 3.0), (1.0, 1.0))
     assert turning_points(left, right) == turning_points(right, left) == ()
 
 
@@ -121,6 +123,6 @@ def test_a_table_with_many_sums() -> None:
     laws = model._laws(0, {})
     assert laws.places.size > 400
     x, step = np.linspace(laws.places[0] - 1, laws.places[-1] + 1, 20_001, retstep=True)
-    first, second = (Normals(tuple(np.exp(w)), tuple(at), (0.1,) * at.size) for at, w in map(laws.column, (0, 1)))
+    first, second = (NormalMixture(tuple(np.exp(w)), tuple(at), (0.1,) * at.size) for at, w in map(laws.column, (0, 1)))
     apart = np.abs(np.exp(first.log_pdf(x)) - np.exp(second.log_pdf(x))).sum() * step / 2
     assert e.delta(0.0) == pytest.approx(apart, rel=1e-6)

@@ -11,7 +11,7 @@ import pytest
 from epsilens.auditing.pipeline import ReleaseSource
 from epsilens.auditing.planned import GROUPS, audit_plan, promised
 from epsilens.auditing.result import Verdict
-from epsilens.errors import InputError, Refused
+from epsilens.errors import InputError, LimitError
 from epsilens.plan.file import read_release
 
 pytest.importorskip("opendp")
@@ -140,7 +140,7 @@ def test_a_plan_that_cannot_be_released_is_one_sentence(changed: dict[str, Any],
     with pytest.raises(InputError) as told:
         audit_plan({**PLAN, **changed}, table=TABLE)
     assert words in str(told.value)
-    assert not isinstance(told.value, Refused)  # whose exit code is that of a violation
+    assert not isinstance(told.value, LimitError)  # whose exit code is that of a violation
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 import epsilens as el
 from epsilens.bridges import from_measurement, from_pld, to_pld, to_rdp
 from epsilens.experiment import Experiment
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 ALPHA = np.concatenate((np.geomspace(1e-12, 1e-3, 20), np.linspace(0.001, 0.999, 60)))
 
@@ -34,7 +34,7 @@ CLAIMS: dict[str, Callable[[], Experiment]] = {
 def test_a_claim_says_nothing_from_below(build: Callable[[], Experiment]) -> None:
     e = build()
     for one in (e, e.reverse()):
-        assert one.law.known is Known.BOUND
+        assert one.law.known is Exactness.BOUND
         assert one.direction == "upper"
         assert one.bracket("epsilon", delta=1e-3) == (0.0, one.epsilon(1e-3))
         assert one.bracket("auc") == (0.5, one.auc())
@@ -115,7 +115,7 @@ def test_no_chain_of_laws_is_riskier_than_the_group(seed: int, k: int) -> None:
     }
     for said, claim in claims.items():
         group = el.group(claim, k)
-        assert group.law.known is Known.BOUND, said
+        assert group.law.known is Exactness.BOUND, said
         assert group.advantage() < 1, said
         for one, true in ((group, truth), (group.reverse(), truth.reverse())):
             assert np.all(one.roc(ALPHA) >= np.asarray(true.roc(ALPHA)) * (1 - 1e-12)), said

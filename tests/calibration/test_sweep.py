@@ -86,7 +86,7 @@ def test_progress() -> None:
 
 def test_a_line_for_who_watches(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
-    monkeypatch.setattr("epsilens.calibration.progress.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("epsilens.calibration.sweep.time.monotonic", lambda: next(clock))
     el.sweep(el.mechanisms.pure, epsilon=[0.5, 1.0], progress=True)
     assert "1 of 2, about 1 s left" in capsys.readouterr().err
     el.sweep(el.mechanisms.pure, epsilon=[0.5, 1.0])  # nobody watches a test

@@ -11,15 +11,14 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.catalogue.commands import COMMANDS, options_of
-from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, Mechanism, builder, register, unregister
-from epsilens.catalogue.parameter import Allowed, Kind, Panel, Parameter, Risk, Search
-from epsilens.catalogue.parameters import PARAMETERS
-from epsilens.catalogue.readings import READINGS, parameter_of
-from epsilens.catalogue.said import find
+from epsilens.catalogue.commands import COMMANDS, command_options
+from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, MechanismEntry, builder, register, unregister
+from epsilens.catalogue.parameters import PARAMETERS, Domain, Input, Panel, Parameter, Range, Trend
+from epsilens.catalogue.parsing import find_mechanism
+from epsilens.catalogue.readings import READINGS, reading_parameter
 from epsilens.cli.app import make_app
 from epsilens.cli.console import run
-from epsilens.laws.closed.laplace import Laplace
+from epsilens.laws.laplace import Laplace
 
 # -- the entries are those of the library -------------------------------------------------------------------------
 
@@ -41,7 +40,7 @@ def test_the_defaults_are_those_of_the_builder(name: str) -> None:
             continue
         if usual is not None:
             assert p.default == usual, option
-        elif PARAMETERS[option].kind is not Kind.FLAG and option != "norm":
+        elif PARAMETERS[option].kind is not Input.FLAG and option != "norm":
             assert p.default is None, option
 
 
@@ -75,7 +74,7 @@ def test_the_arguments_of_a_reading_are_parameters(name: str) -> None:
     taken = {n for n in inspect.signature(getattr(el.Experiment, name)).parameters if n != "self"}
     reading = READINGS[name]
     assert {*reading.required, *reading.either, *reading.optional} == taken
-    assert all(parameter_of(n).panel in (Panel.ADVERSARY, Panel.READING) for n in taken)
+    assert all(reading_parameter(n).panel in (Panel.ADVERSARY, Panel.READING) for n in taken)
 
 
 def test_risk_goes_the_way_the_catalogue_says() -> None:
@@ -98,9 +97,9 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
     assert set(builds) == {n for n, p in PARAMETERS.items() if p.risk is not None}
     for name, build in builds.items():
         less, more = build(0.2).success(), build(0.8).success()
-        assert (less < more) == (PARAMETERS[name].risk is Risk.RISES), name
+        assert (less < more) == (PARAMETERS[name].risk is Trend.RISES), name
         search = PARAMETERS[name].search
-        assert search is None or (search.weak < search.strong) == (PARAMETERS[name].risk is Risk.RISES), name
+        assert search is None or (search.weak < search.strong) == (PARAMETERS[name].risk is Trend.RISES), name
 
 
 # -- one builder and one entry are enough -------------------------------------------------------------------------
@@ -114,7 +113,7 @@ def toy(size: float, sensitivity: float = 1.0) -> el.Experiment:
     return el.Experiment(Laplace(1 / scale), "toy", {"size": scale, "sensitivity": sensitivity})  # type: ignore[arg-type]
 
 
-TOY = Mechanism(
+TOY = MechanismEntry(
     "toy",
     "Toy noise",
     f"{__name__}:toy",
@@ -129,9 +128,9 @@ SIZE = Parameter(
     "size",
     "How large the toy is",
     symbol="s",
-    allowed=Allowed(0, above=True),
-    risk=Risk.FALLS,
-    search=Search(1e6, 1e-2),
+    allowed=Range(0, above=True),
+    risk=Trend.FALLS,
+    search=Domain(1e6, 1e-2),
 )
 
 
@@ -205,7 +204,7 @@ def test_the_catalogue_is_as_before() -> None:
     with pytest.raises(ValueError, match="no parameter of the catalogue"):
         register(TOY)
     with pytest.raises(el.InputError) as wrong:
-        find("toy")
+        find_mechanism("toy")
     assert wrong.value.parameter == "mechanism"
 
 
@@ -217,8 +216,8 @@ def test_help_lists_every_option_under_its_heading(name: str, capsys: pytest.Cap
     code, out, _ = call(capsys, *name.split("-"), "--help")
     assert code == 0
     headings = [line.rstrip(":") for line in out.splitlines() if line and not line[0].isspace()]
-    panels = {o.parameter.panel.value for o in options_of(name) if not o.positional}
+    panels = {o.parameter.panel.value for o in command_options(name) if not o.positional}
     assert panels <= set(headings)
-    for option in options_of(name):
+    for option in command_options(name):
         if not option.positional:
             assert f"  --{option.name.replace('_', '-')}" in out

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.catalogue.readings import READINGS, find
+from epsilens.catalogue.readings import READINGS, find_reading
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("success", {"prior": 0.2}),
@@ -53,7 +53,7 @@ def test_every_reading_grows_with_risk(name: str, arguments: dict[str, Any]) -> 
 def test_every_reading_is_here() -> None:
     assert {name for name, _ in CASES} == set(READINGS)
     with pytest.raises(el.InputError, match="roc"):
-        find("tradeoff")
+        find_reading("tradeoff")
     with pytest.raises(el.InputError, match=r"there is no reading 'x'.*bracket can also be of tradeoff"):
-        find("x")
+        find_reading("x")
     assert el.mechanisms.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import epsilens as el
-from epsilens.catalogue.commands import Exit
+from epsilens.catalogue.__main__ import TABLES, refresh_page
+from epsilens.catalogue.commands import ExitCode
 from epsilens.catalogue.readings import READINGS
-from epsilens.catalogue.tables import TABLES, refreshed
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.stem)
 def test_the_docs_are_fresh(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert refreshed(text) == text, "run: python -m epsilens.catalogue docs"
+    assert refresh_page(text) == text, "run: python -m epsilens.catalogue docs"
 
 
 def test_every_table_has_its_place() -> None:
@@ -36,7 +36,7 @@ def test_the_example_of_a_reading(name: str) -> None:
 
 
 def test_the_exit_codes_scripts_rely_on() -> None:
-    assert {code.name: int(code) for code in Exit} == {
+    assert {code.name: int(code) for code in ExitCode} == {
         "FINE": 0,
         "FAULT": 1,
         "BAD_INPUT": 2,
@@ -47,4 +47,4 @@ def test_the_exit_codes_scripts_rely_on() -> None:
         "INTERRUPTED": 130,
         "TERMINATED": 143,
     }
-    assert all(code.meaning.endswith(".") for code in Exit)
+    assert all(code.meaning.endswith(".") for code in ExitCode)

@@ -15,7 +15,7 @@ import typer
 from epsilens.cli.app import app
 from epsilens.cli.console import emit, run
 from epsilens.data.scan.scan import scan
-from epsilens.shown import harmless
+from epsilens.results import escape_controls
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\u202e"
 
@@ -45,8 +45,8 @@ def test_what_may_be_repeated(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_control_characters_are_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert harmless("a\nb\tcé") == "a\nb\tcé"
-    assert harmless(ESCAPE) == "\\x1b[2J\\x1b]0;owned\\x07\\u202e"
+    assert escape_controls("a\nb\tcé") == "a\nb\tcé"
+    assert escape_controls(ESCAPE) == "\\x1b[2J\\x1b]0;owned\\x07\\u202e"
     name = f"ward{ESCAPE}"
     found = scan({name: ["a", f"b{ESCAPE}", "b"], "x": [1, 2, 3]}, [name, "x"], show_people=True)
     for text in (found.to_text(), found.to_markdown(), found.to_html(), str(found)):

@@ -14,7 +14,7 @@ from typing import Any
 from tests.sweep import judge as sweep
 
 import epsilens as el
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 from . import mixtures  # noqa: F401  (it registers its kinds)
 from .builders import build
@@ -145,7 +145,7 @@ def _above(case: Case, one: Floor) -> str | None:
 
 def _reached(case: Case, floors: list[Floor]) -> str | None:
     """Whether a reading that is no mere bound has a low end that some neighbours reach, as closely as boxes tell."""
-    if build(case.code).law.known is Known.BOUND:
+    if build(case.code).law.known is Exactness.BOUND:
         return None
     low, _ = ends(case.code, case.reading, case.arguments)
     given = list(dict(case.arguments).values())

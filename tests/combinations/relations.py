@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 from .builders import build
 
@@ -90,7 +90,7 @@ def equal(one: str, other: str, reading: str, arguments: Arguments) -> str:
     if wrong:
         return wrong
     mine, yours = ends(one, reading, arguments), ends(other, reading, arguments)
-    exact = all(build(code).law.known in (Known.EXACT, Known.ROUNDED) for code in (one, other))
+    exact = all(build(code).law.known in (Exactness.EXACT, Exactness.ROUNDED) for code in (one, other))
     for a, b in zip(mine, yours, strict=True):
         if a != b and not abs(a - b) <= max((1e-8 if exact else _WIDTH) * max(abs(a), abs(b)), 1e-12):
             return f"{mine} on one side, {yours} on the other"

@@ -13,7 +13,7 @@ from tests.combinations.neighbours import KINDS
 from tests.combinations.relations import ARGUMENTS
 
 import epsilens as el
-from epsilens.catalogue.mechanisms import CLAIMED, CLAIMS, MECHANISMS
+from epsilens.catalogue.mechanisms import ANY_CLAIM, CLAIMS, MECHANISMS
 from epsilens.catalogue.readings import READINGS
 
 SEED = "1"
@@ -31,7 +31,7 @@ HOLD_ONE = {"vector", "tampering", "worst_pair", "above"}
 
 def test_every_builder_and_every_reading_is_judged() -> None:
     assert {*READINGS, "tradeoff"} == {*ARGUMENTS}
-    named = {entry.builder.rpartition(":")[2] for entry in (*MECHANISMS.values(), *CLAIMS.values(), CLAIMED)}
+    named = {entry.builder.rpartition(":")[2] for entry in (*MECHANISMS.values(), *CLAIMS.values(), ANY_CLAIM)}
     public = {
         name
         for space in (el, el.mechanisms, el.attacks)

@@ -10,9 +10,9 @@ import pytest
 from tests.combinations.judge import ENUMERATED, Case, forget, judge
 
 import epsilens as el
-from epsilens.laws.closed.laplace import LaplaceReplaced
-from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.finite.translations import GeometricDifference
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.geometric import GeometricDifference
+from epsilens.laws.laplace import LaplaceReplacementStep
 from epsilens.mechanisms import batches, sampling
 from epsilens.readings.law import Law
 
@@ -21,7 +21,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 
 def _no_mass_between(patch: pytest.MonkeyPatch) -> None:
     for side in ("above", "below"):
-        patch.setattr(LaplaceReplaced, side, lambda self, x: (-math.inf, -math.inf))
+        patch.setattr(LaplaceReplacementStep, side, lambda self, x: (-math.inf, -math.inf))
 
 
 def _a_pass_for_each_row(patch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ import epsilens as el
 from epsilens.catalogue.readings import READINGS
 from epsilens.cli import console
 from epsilens.cli.app import app
-from epsilens.worlds import Kind
+from epsilens.worlds import WorldsKind
 
 PLAN = Path(__file__).parents[2] / "examples" / "mental-visits.yaml"
 X = "x"
@@ -58,7 +58,7 @@ def without_words() -> Iterator[None]:
         patch.setattr(el.Experiment, "__post_init__", silent)
         patch.setattr(el.Choice, "__post_init__", mute)
         patch.setattr(el.EpsilensError, "__init__", say_nothing)
-        patch.setattr("epsilens.worlds._WORDS", dict.fromkeys(Kind, (X, X)))
+        patch.setattr("epsilens.worlds._WORDS", dict.fromkeys(WorldsKind, (X, X)))
         told = {name: reading.label for name, reading in READINGS.items()}
         for reading in READINGS.values():
             object.__setattr__(reading, "label", X)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from epsilens.checks import Array
-from epsilens.laws.line.line import Tail
+from epsilens.laws.piecewise import Tail
 from epsilens.numerics.special import mills
 
 _LOG2 = np.log(2.0)

@@ -12,16 +12,16 @@ from scipy.special import expit
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.experiment import Experiment
-from epsilens.laws.closed.laplace import Laplace
-from epsilens.laws.closed.normal import Normal, NormalStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.moments import Integrated
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.step import Noise, NoiseKind
-from epsilens.laws.finite.law import Finite
+from epsilens.laws.finite_pairs import Finite
+from epsilens.laws.laplace import Laplace
+from epsilens.laws.normal import Normal, NormalStep
 from epsilens.laws.product import Factor, How, product, steps_of
-from epsilens.readings.law import Known
-from epsilens.worlds import Neighbours
+from epsilens.readings.law import Exactness
+from epsilens.worlds import Relation
 
 NORMAL, LAPLACE, PAIR = Normal(np.asarray(0.5)), Laplace(np.asarray(0.5)), Finite.claim(1.0)
 
@@ -29,23 +29,23 @@ NORMAL, LAPLACE, PAIR = Normal(np.asarray(0.5)), Laplace(np.asarray(0.5)), Finit
 @pytest.mark.parametrize(
     ("factors", "how", "known"),
     [
-        ([Factor(NORMAL, 3)], How.NORMAL, Known.EXACT),
-        ([Factor(NORMAL), Factor(NORMAL.as_bound())], How.NORMAL, Known.BOUND),
-        ([Factor(LAPLACE, 3)], How.LAPLACE, Known.ROUNDED),
-        ([Factor(LAPLACE.as_bound(), 3)], How.LAPLACE, Known.BOUND),
-        ([Factor(LAPLACE, 100)], How.NUMERIC, Known.BRACKET),
-        ([Factor(PAIR, 4)], How.FINITE, Known.EXACT),
-        ([Factor(PAIR), Factor(LAPLACE)], How.NUMERIC, Known.BRACKET),
-        ([Factor(PAIR.as_bound()), Factor(LAPLACE)], How.NUMERIC, Known.BOUND),
-        ([Factor(Normal(np.asarray(0.0))), Factor(Laplace(np.asarray(0.0)))], How.NOTHING, Known.EXACT),
+        ([Factor(NORMAL, 3)], How.NORMAL, Exactness.EXACT),
+        ([Factor(NORMAL), Factor(NORMAL.as_bound())], How.NORMAL, Exactness.BOUND),
+        ([Factor(LAPLACE, 3)], How.LAPLACE, Exactness.ROUNDED),
+        ([Factor(LAPLACE.as_bound(), 3)], How.LAPLACE, Exactness.BOUND),
+        ([Factor(LAPLACE, 100)], How.NUMERIC, Exactness.BRACKET),
+        ([Factor(PAIR, 4)], How.FINITE, Exactness.EXACT),
+        ([Factor(PAIR), Factor(LAPLACE)], How.NUMERIC, Exactness.BRACKET),
+        ([Factor(PAIR.as_bound()), Factor(LAPLACE)], How.NUMERIC, Exactness.BOUND),
+        ([Factor(Normal(np.asarray(0.0))), Factor(Laplace(np.asarray(0.0)))], How.NOTHING, Exactness.EXACT),
     ],
 )
-def test_how_a_product_was_found(factors: list[Factor], how: How, known: Known) -> None:
+def test_how_a_product_was_found(factors: list[Factor], how: How, known: Exactness) -> None:
     made = product(factors)
     assert made.how is how
     assert made.law.known is known
     assert made.total == sum(f.times for f in factors)
-    assert ("exact" in made.note) == (how is not How.NUMERIC and known is not Known.BOUND)
+    assert ("exact" in made.note) == (how is not How.NUMERIC and known is not Exactness.BOUND)
 
 
 def test_normal_steps_become_one_whatever_stands_between() -> None:
@@ -64,7 +64,7 @@ def test_noise_that_others_know() -> None:
     assert steps_of(Factor(drawn.law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1)
     assert steps_of(Factor(drawn.reverse().law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1, swapped=True)
     other = el.dpsgd(sigma=2.0, rate=0.1, steps=3, neighbours="replace")
-    assert steps_of(Factor(other.law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1, Neighbours.REPLACE)
+    assert steps_of(Factor(other.law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1, Relation.REPLACE)
     assert Sampled(Sampled(NormalStep(1.0), 0.1), 0.1).noise is None
 
 
@@ -137,7 +137,7 @@ def test_a_new_step_is_one_class() -> None:
     kl = -float(np.sum(p * Logistic(1.0).loss(x)) * (x[1] - x[0]))
     assert e.kl() == pytest.approx(kl, rel=1e-6)
     both = el.compose(e, el.gaussian(psi=0.5))
-    assert both.law.known is Known.BRACKET
+    assert both.law.known is Exactness.BRACKET
     assert max(e.advantage(), el.gaussian(psi=0.5).advantage()) < both.advantage() < 1
     assert e.repeat(2).epsilon() == pytest.approx(2.0)
     drawn = el.subsample(e, 0.1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.errors import Refused
+from epsilens.errors import LimitError
 from epsilens.ledger.account import Account, accounts_of, closes
 from epsilens.ledger.charge import FREE, Charge, charge_of
 from epsilens.ledger.entry import Entry, Kind
@@ -79,11 +79,11 @@ def test_a_number_that_comes_twice_counts_twice() -> None:
 def test_a_limit_refuses_what_would_exceed_it() -> None:
     account = Book().limit(epsilon=1.0).release("a", LAPLACE).account
     account.check(charge_of(LAPLACE))
-    with pytest.raises(Refused, match=r"ε = 1 .* 0\.5 is spent; this release would bring it to 1\.01"):
+    with pytest.raises(LimitError, match=r"ε = 1 .* 0\.5 is spent; this release would bring it to 1\.01"):
         account.check(charge_of(el.laplace(epsilon=0.51)))
-    with pytest.raises(Refused, match="no price"):
+    with pytest.raises(LimitError, match="no price"):
         account.check(charge_of(el.gaussian(psi=0.1)))
-    with pytest.raises(Refused, match="δ = 0"):
+    with pytest.raises(LimitError, match="δ = 0"):
         account.check(charge_of(el.gaussian(psi=0.01), at_delta=1e-6))
 
 
@@ -146,9 +146,9 @@ def test_parts_pay_for_themselves() -> None:
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     account.check(Charge(0.1), "north")
     account.check(Charge(0.5), "west")
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         account.check(Charge(0.2), "north")
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         account.check(Charge(0.2))  # everybody's: the dearest part has no room for it
     assert account.more(Charge(0.1), "west") == 5
     assert account.more(Charge(0.1)) == 1
@@ -181,7 +181,7 @@ def test_what_cannot_be_looked_up_counts_for_everybody() -> None:
     account = book.account
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     account.check(Charge(0.5), "south")
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         account.check(Charge(0.51), "south")
 
 

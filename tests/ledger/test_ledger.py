@@ -15,7 +15,7 @@ import pytest
 from tests.ledger.trials import STEPS, run_trial
 
 import epsilens as el
-from epsilens.errors import Refused
+from epsilens.errors import LimitError
 from epsilens.ledger.account import Spending
 from epsilens.ledger.charge import Charge, charge_of
 from epsilens.ledger.entry import Kind
@@ -53,9 +53,9 @@ def test_a_limit_refuses_and_nothing_is_spent(url: str) -> None:
     ledger.limit("patients", epsilon=0.9)
     reserved(ledger)
     lines = ledger.export()
-    with pytest.raises(Refused, match="is spent"):
+    with pytest.raises(LimitError, match="is spent"):
         ledger.reserve("patients", LAPLACE, CHARGE)
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         ledger.add("patients", LAPLACE, within_limits=True)
     assert ledger.export() == lines
     reserved(ledger, "doctors")  # others
@@ -70,7 +70,7 @@ def test_what_happened_counts_even_beyond_the_limits(url: str) -> None:
     assert account.over
     assert account.promised() is None
     assert [trouble.what for trouble in ledger.check()] == ["more is spent for 'patients' than its limits allow"]
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         ledger.reserve("patients", el.laplace(epsilon=1e-3), charge_of(el.laplace(epsilon=1e-3)))
 
 
@@ -145,7 +145,7 @@ def test_parts_are_declared_before_they_are_used(url: str) -> None:
     ledger.reserve("patients", el.laplace(epsilon=0.25), Charge(0.25, 0, 0.3, 0.03), part=7)  # type: ignore[arg-type]
     ledger.reserve("patients", el.laplace(epsilon=0.25), Charge(0.25, 0, 0.3, 0.03), part="7")
     assert ledger.account("patients").spent.epsilon == 0.75
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         ledger.reserve("patients", el.laplace(epsilon=0.5), Charge(0.5, 0, 0.6, 0.1), part="north")
     with pytest.raises(el.InputError, match="keep partition as it is"):
         ledger.limit("patients", epsilon=1.0)
@@ -264,7 +264,7 @@ def test_a_name_in_other_capitals_is_the_same_people(url: str) -> None:
     for part in ("North", "NORTH"):
         ledger.reserve("Patients", LAPLACE, CHARGE, part=part)
     assert ledger.account("Patients").spent.epsilon == 1.0
-    with pytest.raises(Refused):
+    with pytest.raises(LimitError):
         ledger.reserve("Patients", LAPLACE, CHARGE, part="north")
 
 

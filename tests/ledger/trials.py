@@ -26,7 +26,7 @@ from functools import partial
 from typing import Any
 
 import epsilens as el
-from epsilens.errors import Refused
+from epsilens.errors import LimitError
 from epsilens.ledger import store
 from epsilens.ledger.account import Spending
 from epsilens.ledger.charge import Charge, charge_of
@@ -119,7 +119,7 @@ def _write(ledger: el.Ledger, people: str, seed: int, doom: Doom | None, tell: T
         plan = {"title": title}
         try:
             made = ledger.reserve(people, _NOISE, _CHARGE, title=title, plan=plan, data=people)
-        except Refused:
+        except LimitError:
             tell("refused", title=title)
             continue
         assert isinstance(made, Reservation)
@@ -234,7 +234,7 @@ def _judge(url: str, people: str, trial: Trial) -> None:
     try:
         ledger.reserve(people, _NOISE, _CHARGE, title="one too many")
         wrong.append("one too many was let in")
-    except Refused:
+    except LimitError:
         pass
     wrong += [f"line {trouble.line}: {trouble.what}" for trouble in ledger.check()]
     if len(ledger.account(people).counted) != trial.room:

@@ -12,12 +12,12 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.told import Told
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.mechanisms.batches import Batches
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 WAYS = [str(way) for way in Batches]
 SETTINGS: dict[str, Any] = {"sigma": 1.0, "n": 1000, "batch": 20, "epochs": 2}
@@ -39,7 +39,7 @@ def test_fixed_batches(sigma: float, remove: float, add: float, upper: float) ->
     e = el.dpsgd(**given)
     assert e.bracket("epsilon", delta=1e-5) == pytest.approx((remove, remove), abs=6e-6)
     assert float(e.law.reverse().profile_inverse(np.asarray(1e-5))) == pytest.approx(add, abs=6e-6)
-    assert e.law.known is Known.BRACKET
+    assert e.law.known is Exactness.BRACKET
     # as Poisson sampling at half the noise, and far from it at the same
     same = el.dpsgd(sigma=sigma / 2, rate=0.01, steps=1000)
     assert e.epsilon(1e-5) == pytest.approx(same.epsilon(1e-5), rel=1e-9)
@@ -47,7 +47,7 @@ def test_fixed_batches(sigma: float, remove: float, add: float, upper: float) ->
     low, high = replaced.bracket("epsilon", delta=1e-5)
     assert low == pytest.approx(remove, abs=6e-6)
     assert high == pytest.approx(upper, abs=6e-5)
-    assert replaced.law.known is Known.BOUND
+    assert replaced.law.known is Exactness.BOUND
 
 
 @pytest.mark.parametrize(("largest", "epsilon"), [(110, 7.6820), (120, 5.2972), (130, 3.6841), (150, 1.8305)])
@@ -57,7 +57,7 @@ def test_truncated_batches(largest: int, epsilon: float) -> None:
     # the published bound has two records, each two norms away, where the others fill the batch
     full = float(binom.sf(largest - 1, 9999, 0.01))
     rate = float(binom.sf(largest, 10_000, 0.01)) * largest / 10_000 / full
-    told = Told(((Sampled(NormalStep(1.0), 0.01), 1 - full), (NormalReplaced(2.0, rate), full)))
+    told = Told(((Sampled(NormalStep(1.0), 0.01), 1 - full), (NormalReplacementStep(2.0, rate), full)))
     assert float(Loss([(told, 1000)]).worse_epsilon(np.asarray(1e-5))) == pytest.approx(epsilon, abs=6e-5)
     assert 0.8 * epsilon < high < epsilon
     # all others add nothing: a sample, a little rarer than one that is never cut

@@ -18,8 +18,8 @@ from tests.strategies import experiments, positive
 import epsilens as el
 from epsilens.bridges import to_gdp, to_rdp, to_zcdp
 from epsilens.experiment import Experiment
-from epsilens.laws.finite import rdp
-from epsilens.laws.finite.envelope import Envelope, envelope
+from epsilens.laws import envelope as rdp
+from epsilens.laws.envelope import Envelope, envelope
 
 ALPHA = np.concatenate(
     (np.geomspace(1e-300, 1e-3, 120), np.linspace(0.001, 0.999, 120), 1 - np.geomspace(1e-3, 1e-15, 30))

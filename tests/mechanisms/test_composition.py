@@ -18,7 +18,7 @@ from tests.strategies import positive
 import epsilens as el
 from epsilens.errors import InputError
 from epsilens.mechanisms.composition import compose
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 
 def test_normals_add_in_squares() -> None:
@@ -130,7 +130,7 @@ def test_groups_under_sampling_are_known_from_both_sides(
     low, high = e.bracket("epsilon", delta=delta)
     assert low - 6e-6 <= epsilon <= high + 6e-6
     assert high <= low * 1.001
-    assert e.law.known is Known.BRACKET
+    assert e.law.known is Exactness.BRACKET
 
 
 def test_a_sampled_group_beside_other_releases() -> None:

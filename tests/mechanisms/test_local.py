@@ -13,7 +13,7 @@ from scipy.linalg import hadamard
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.errors import InputError
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 # -- every output of a small domain ---------------------------------------------------------------------------------
 
@@ -22,7 +22,7 @@ def same_pair(e: el.Experiment, p0: Array, p1: Array) -> None:
     """The experiment's trade-off is that of two lists, in both orders."""
     told = el.mechanisms.finite(p0, p1)
     alpha = np.linspace(0.0, 1.0, 101)
-    assert e.law.known is Known.EXACT
+    assert e.law.known is Exactness.EXACT
     np.testing.assert_allclose(e.roc(alpha), told.roc(alpha), rtol=1e-11, atol=1e-15)
     np.testing.assert_allclose(e.reverse().roc(alpha), told.reverse().roc(alpha), rtol=1e-11, atol=1e-15)
     assert e.epsilon() == pytest.approx(told.epsilon(), rel=1e-11)

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.special import comb
 
 import epsilens as el
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 
 def toeplitz(column: Any) -> Any:
@@ -36,7 +36,7 @@ def test_the_square_root_of_prefix_sums() -> None:
 def test_once(n: int, wanted: float) -> None:
     e = el.mechanisms.matrix(el.mechanisms.sqrt_prefix(n), 1.0)
     assert e.psi() == pytest.approx(wanted, abs=5e-7)
-    assert e.law.known is Known.EXACT
+    assert e.law.known is Exactness.EXACT
     assert el.mechanisms.matrix(el.mechanisms.sqrt_prefix(n), 4.0).psi() == pytest.approx(e.psi() / 4, rel=1e-14)
 
 
@@ -49,7 +49,7 @@ def test_several_times(n: int, k: int, b: int, wanted: float) -> None:
     for given in (column, column.tolist(), toeplitz(column), sparse.csr_array(toeplitz(column))):
         e = el.mechanisms.matrix(given, 1.0, k, b)
         assert e.psi() == pytest.approx(wanted, abs=5e-7)
-        assert e.law.known is Known.EXACT
+        assert e.law.known is Exactness.EXACT
     assert el.mechanisms.matrix(column, 1.0, k, b, neighbours="replace").psi() == pytest.approx(2 * wanted, abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_bands() -> None:
     for given in (cut, sparse.csc_matrix(toeplitz(cut)), toeplitz(cut)):
         e = el.mechanisms.matrix(given, 1.0, 5, 200)
         assert e.psi() == pytest.approx(2.992778, abs=5e-7)
-        assert e.law.known is Known.EXACT
+        assert e.law.known is Exactness.EXACT
     wide = sparse.diags_array([np.ones(50_000), -0.5 * np.ones(49_999)], offsets=[0, -1])  # never written out
     assert el.mechanisms.matrix(wide, 1.0, 3, 2).psi() == pytest.approx(math.sqrt(3 * 1.25), rel=1e-12)
 
@@ -66,9 +66,9 @@ def test_bands() -> None:
 def test_a_bound_says_so() -> None:
     signed = [[1.0, 0.0, 0.0], [-0.5, 1.0, 0.0], [0.2, -0.5, 1.0]]
     e = el.mechanisms.matrix(signed, 1.0, 2)
-    assert e.law.known is Known.BOUND
+    assert e.law.known is Exactness.BOUND
     assert e.bracket("advantage")[0] == 0
-    assert el.mechanisms.matrix(signed, 1.0).law.known is Known.EXACT
+    assert el.mechanisms.matrix(signed, 1.0).law.known is Exactness.EXACT
 
 
 # -- trees ------------------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def by_enumeration(n: int, k: int, b: int) -> float:
 def test_a_tree(k: int, b: int, wanted: float) -> None:
     e = el.mechanisms.tree(16, 1.0, k, b)
     assert e.psi() == pytest.approx(wanted, rel=1e-14)
-    assert e.law.known is Known.EXACT
+    assert e.law.known is Exactness.EXACT
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 8, 11, 12])
@@ -98,15 +98,15 @@ def test_trees_by_enumeration(n: int) -> None:
         if math.comb(n, min(k, n)) > 3000:
             continue
         e = el.mechanisms.tree(n, 1.0, k, b)
-        assert e.law.known is Known.EXACT
+        assert e.law.known is Exactness.EXACT
         assert e.psi() == pytest.approx(by_enumeration(n, min(k, n), b), rel=1e-12), (k, b)
 
 
 def test_large_trees() -> None:
     assert el.mechanisms.tree(2**20, 1.0).psi() == pytest.approx(math.sqrt(21), rel=1e-14)
     exact, bound = el.mechanisms.tree(2**16, 1.0, 16, 4096), el.mechanisms.tree(2**16, 1.0, 16, 5000)
-    assert exact.law.known is Known.EXACT
-    assert bound.law.known is Known.BOUND
+    assert exact.law.known is Exactness.EXACT
+    assert bound.law.known is Exactness.BOUND
     assert bound.psi() == el.mechanisms.tree(2**16, 1.0, 14, 4096).psi()  # 14 steps fit 5000 apart
 
 

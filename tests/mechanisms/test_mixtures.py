@@ -13,8 +13,8 @@ import epsilens as el
 from epsilens.errors import InputError
 from epsilens.mechanisms.batches import Row
 from epsilens.mechanisms.mixtures import in_anothers_place
-from epsilens.readings.law import Known
-from epsilens.worlds import Neighbours
+from epsilens.readings.law import Exactness
+from epsilens.worlds import Relation
 
 
 def both(e: el.Experiment, delta: float) -> list[tuple[float, float]]:
@@ -35,7 +35,7 @@ def test_a_mixture_is_the_sample_or_the_group_that_it_is() -> None:
     assert pair.epsilon(1e-5) == pytest.approx(
         el.dpsgd(sigma=2.0, rate=0.1, steps=100, people=2).epsilon(1e-5), rel=2e-3
     )
-    assert e.law.known is Known.BRACKET
+    assert e.law.known is Exactness.BRACKET
     assert e.psi() == 1.0
 
 
@@ -170,7 +170,7 @@ def test_no_batch_tells_more(again: bool, people: int) -> None:
         return size * np.array([math.cos(angle), math.sin(angle)])
 
     row = [Row(sigma, batch / n, 1, n, batch)]
-    added, replaced = (in_anothers_place(row, relation, 1e-3, people, again) for relation in Neighbours)
+    added, replaced = (in_anothers_place(row, relation, 1e-3, people, again) for relation in Relation)
     pull = np.array([1.0, 0.0])
     cases = [([pull] * people, [-pull] * people, [-pull] * (n - people))]  # the worst for add/remove
     cases += [

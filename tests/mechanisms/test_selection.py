@@ -15,11 +15,11 @@ import pytest
 
 import epsilens as el
 from epsilens.checks import Array
-from epsilens.laws.closed.laplace import Laplace
-from epsilens.laws.closed.logistic import BoundedRange, Logistic
+from epsilens.laws.laplace import Laplace
+from epsilens.laws.logistic import BoundedRange, Logistic
 from epsilens.mechanisms.claims import to_zcdp
 from epsilens.mechanisms.selection import _log_gamma
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 Chances = Callable[[Array, float], Array]  # of each outcome, from scores (in sensitivities) and the scale of the noise
 
@@ -137,7 +137,7 @@ def test_laplace_noise_stays_below_its_bound() -> None:
     p0, p1 = (laplace_max(np.repeat([move, -move], 3), 2.0) for move in (-0.5, 0.5))
     assert p1[:3].sum() - p0[:3].sum() == pytest.approx(0.28021, abs=1e-5)
     e = el.mechanisms.noisy_max(epsilon=1.0)
-    assert e.law.known is Known.BOUND
+    assert e.law.known is Exactness.BOUND
     assert math.tanh(0.25) < 0.2802 < e.advantage()
 
 
@@ -186,7 +186,7 @@ def test_several_selections(by: str, wanted: tuple[float, float]) -> None:
     for (k, epsilon, delta), value in zip(((50, 0.5, 1e-6), (10, 1.0, 1e-5)), wanted, strict=True):
         e = el.mechanisms.top_k(epsilon=epsilon, k=k, by=by)
         assert value - 1e-4 <= e.epsilon(delta) <= value * (1 + 1e-3)
-        assert e.law.known is Known.BOUND
+        assert e.law.known is Exactness.BOUND
         assert e.epsilon() == pytest.approx(k * epsilon, rel=1e-12)
         assert e.epsilon(delta) <= el.mechanisms.pure(epsilon=epsilon).repeat(k).epsilon(delta)
 
@@ -194,11 +194,11 @@ def test_several_selections(by: str, wanted: tuple[float, float]) -> None:
 def test_one_selection_is_exact_and_several_are_not() -> None:
     noisy = el.mechanisms.noisy_max(epsilon=1.0, noise="exponential")
     for one in (el.mechanisms.exponential(epsilon=1.0), noisy, el.mechanisms.permute_and_flip(epsilon=1.0)):
-        assert one.law.known is Known.EXACT
+        assert one.law.known is Exactness.EXACT
         assert one.reverse().roc(0.1) == one.roc(0.1)
         assert one.repeat(1) == one
-        assert one.repeat(2).law.known is Known.BOUND
-        assert el.compose(one, el.gaussian(psi=1.0)).law.known is Known.BOUND
+        assert one.repeat(2).law.known is Exactness.BOUND
+        assert el.compose(one, el.gaussian(psi=1.0)).law.known is Exactness.BOUND
         assert el.subsample(one, 0.1).epsilon() == pytest.approx(math.log1p(0.1 * math.expm1(1.0)), rel=1e-3)
         assert el.group(one, 3).epsilon() == pytest.approx(3.0, rel=1e-12)
     assert el.mechanisms.top_k(epsilon=1.0, k=1).law == el.mechanisms.exponential(epsilon=1.0).law
@@ -254,7 +254,7 @@ def test_scores_given_stay_below_any_scores() -> None:
 def test_sparse_vector_is_a_claim() -> None:
     e = el.mechanisms.sparse_vector(threshold_scale=4.0, query_scale=12.0, above=3, sensitivity=2.0)
     assert e.epsilon() == pytest.approx(2 / 4 + 2 * 3 * 2 / 12, rel=1e-15)
-    assert e.law.known is Known.BOUND
+    assert e.law.known is Exactness.BOUND
     assert el.mechanisms.sparse_vector(threshold_scale=2.0, query_scale=4.0, monotonic=True).epsilon() == 0.75
     assert el.mechanisms.sparse_vector(epsilon=1.0).roc(0.1) == el.mechanisms.pure(epsilon=1.0).roc(0.1)
     assert el.mechanisms.sparse_vector(epsilon=1.0).bracket("advantage")[0] == 0
@@ -289,7 +289,7 @@ def test_sparse_vector_by_quadrature() -> None:
 def test_repeat_and_select(eta: float, wanted: float) -> None:
     e = el.mechanisms.repeat_and_select(el.gaussian(sigma=4.0), mean=10, eta=eta)
     assert wanted - 6e-4 <= e.epsilon(1e-6) <= wanted + 1.5e-3
-    assert e.law.known is Known.BOUND
+    assert e.law.known is Exactness.BOUND
 
 
 def test_one_run_is_the_run_itself() -> None:

@@ -15,7 +15,7 @@ import epsilens as el
 from epsilens.checks import Array
 from epsilens.errors import InputError
 from epsilens.mechanisms.shuffle_two import _by_tilts, _sums
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 # -- brute force: every histogram, for all values of the others ---------------------------------------------------
 
@@ -103,7 +103,7 @@ def test_all_others_with_a_third_value_are_not_the_worst_case() -> None:
 )
 def test_the_sheets_bound_for_any_randomiser(n: int, epsilon: float, expected: float) -> None:
     e = el.mechanisms.shuffled(epsilon, n=n)
-    assert e.law.known is Known.BOUND
+    assert e.law.known is Exactness.BOUND
     assert e.epsilon(1e-6) == pytest.approx(expected, abs=6e-7)
     assert e.epsilon() == epsilon  # shuffling promises nothing more without a δ
 
@@ -151,7 +151,7 @@ def test_forty_people() -> None:
 
 def test_what_is_rounded_is_rounded_against_the_defender() -> None:
     """The lattice and the stretches of cells, beside every outcome of the same pair."""
-    from epsilens.laws.finite import signs
+    from epsilens.laws import shuffle as signs
     from epsilens.mechanisms import shuffle
 
     cells = shuffle._clones(1.0, 300)
@@ -162,7 +162,7 @@ def test_what_is_rounded_is_rounded_against_the_defender() -> None:
     exact = np.array([np.maximum(h1 - math.exp(a) * h0, 0).sum() + max(1 - math.exp(a), 0) for a in at])
     most, signs._MOST_ATOMS = signs._MOST_ATOMS, 10
     try:
-        above, below = signs.riskier(cells).profile(at), signs.safer(cells).profile(at)
+        above, below = signs.upper_pair(cells).profile(at), signs.lower_pair(cells).profile(at)
     finally:
         signs._MOST_ATOMS = most
     assert np.all(below <= exact * (1 + 1e-12))
@@ -198,7 +198,7 @@ def test_sums_by_transforms_agree_with_convolution(monkeypatch: pytest.MonkeyPat
 def test_it_composes_as_a_bound() -> None:
     e = el.mechanisms.shuffled(el.mechanisms.randomized_response(epsilon=1.0, k=3), n=500)
     twice = e.repeat(2)
-    assert twice.law.known is Known.BOUND
+    assert twice.law.known is Exactness.BOUND
     # from below the pair that is attained, twice with the same values of the others
     low, high = twice.bracket("advantage")
     assert e.bracket("advantage")[0] < low <= high < 1.02 * low

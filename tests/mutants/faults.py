@@ -126,10 +126,10 @@ FAULTS = (
         ("tests/publish/test_published.py::test_what_older_versions_wrote_is_found",),
     ),
     Fault(
-        "2.1", "sampling x replacement x Laplace noise", "laws/closed/laplace.py",
+        "2.1", "sampling x replacement x Laplace noise", "laws/laplace.py",
         "        x = min(max(x, -self.m), self.m)\n        if x == self.m:\n",
         "        if True:\n",
-        (f"{LAWS}[2.1 sampled, replaced, Laplace]", "tests/laws/closed/test_laplace.py"),
+        (f"{LAWS}[2.1 sampled, replaced, Laplace]", "tests/laws/test_laplace.py"),
     ),
     Fault(
         "2.2", "shuffled batches x a schedule", "mechanisms/batches.py",
@@ -138,7 +138,7 @@ FAULTS = (
         (f"{LAWS}[2.2 shuffled on a schedule]", "tests/mechanisms/test_batches.py"),
     ),
     Fault(
-        "2.3", "geometric noise x two noisy answers", "laws/finite/translations.py",
+        "2.3", "geometric noise x two noisy answers", "laws/geometric.py",
         "        return np.concatenate((tail + most, log_p0, tail)), np.concatenate((-most, llr, most))\n",
         "        return log_p0, llr\n",
         (f"{LAWS}[2.3 a supremum that is a limit]", "tests/attacks/test_differencing.py"),
@@ -151,10 +151,10 @@ FAULTS = (
         (f"{LAWS}[2.4 correlated, together]", "tests/attacks/test_latent.py"),
     ),
     Fault(
-        "2.5", "μ at a level x the smallest ε", "laws/finite/law.py",
+        "2.5", "μ at a level x the smallest ε", "laws/finite_pairs.py",
         "probit_gap(here, law._gained(here), law.tradeoff(here))",
         "probit_gap(here, np.maximum(law.roc(here) - here, 0.0), law.tradeoff(here))",
-        ("tests/laws/finite/test_law.py::test_mu_of_the_smallest_losses",),
+        ("tests/laws/test_finite.py::test_mu_of_the_smallest_losses",),
     ),
     Fault(
         "2.6", "an audit's verdict x its bounds", "auditing/readings.py",
@@ -162,10 +162,10 @@ FAULTS = (
         ("tests/auditing/test_readings.py::test_a_bound_above_the_claim_and_a_violation_are_one",),
     ),
     Fault(
-        "2.7", "groups x noise that shifts", "laws/finite/translations.py",
+        "2.7", "groups x noise that shifts", "laws/geometric.py",
         "        return FiniteStep(moved.law().atoms(), True, translation=moved) if moved._enumerable else None\n",
         "        return None\n",
-        (f"{LAWS}[2.7 a group that moves noise]", "tests/laws/finite/test_translations.py"),
+        (f"{LAWS}[2.7 a group that moves noise]", "tests/laws/test_discrete_noise.py"),
     ),
     Fault(
         "2.8", "monotonic x scores that rise and fall", "mechanisms/selection.py",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import mpmath
 import pytest
 
-from epsilens.numerics.roots import least
+from epsilens.numerics.roots import minimum
 
 
 class Counted:
@@ -26,7 +26,7 @@ class Counted:
 @pytest.mark.parametrize("q", [0.2, 0.5, 0.999])
 def test_chernoff_information_of_two_coins(p: float, q: float) -> None:
     f = Counted(lambda a: math.log(p**a * q ** (1 - a) + (1 - p) ** a * (1 - q) ** (1 - a)))
-    found = least(f, 0.0, 1.0)
+    found = minimum(f, 0.0, 1.0)
     # the tilted coin that is as far from one as from the other: log(t/p)·t + … = log(t/q)·t + …
     with mpmath.workdps(40):
         x, y = mpmath.mpf(p), mpmath.mpf(q)
@@ -38,7 +38,7 @@ def test_chernoff_information_of_two_coins(p: float, q: float) -> None:
 
 @pytest.mark.parametrize("at", [1e-6, 0.3, 0.5, 0.999, 1 - 1e-6])
 def test_a_parabola_and_a_corner(at: float) -> None:
-    assert least(lambda x: (x - at) ** 2 - 1, 0.0, 1.0) == pytest.approx(-1, abs=1e-15)
+    assert minimum(lambda x: (x - at) ** 2 - 1, 0.0, 1.0) == pytest.approx(-1, abs=1e-15)
     f = Counted(lambda x: abs(x - at))
-    assert least(f, 0.0, 1.0) < 1e-7
+    assert minimum(f, 0.0, 1.0) < 1e-7
     assert f.asked < 100

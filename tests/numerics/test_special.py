@@ -10,7 +10,7 @@ from mpmath import mp, mpf
 from tests.laws.oracles import close, probit
 
 from epsilens.numerics import special
-from epsilens.numerics.roots import integrate, last_safe, root
+from epsilens.numerics.roots import integrate, root, safe_boundary
 
 X = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.49, 0.51, 0.69, 0.71, 0.99, 1.01, 3.0, 20.0, 600.0]
 
@@ -78,12 +78,12 @@ def test_root_finds_many_at_once() -> None:
 
 
 def test_last_safe_stops_on_the_safe_side() -> None:
-    edge = last_safe(lambda x: x * x - 2, 1.0, 2.0)
+    edge = safe_boundary(lambda x: x * x - 2, 1.0, 2.0)
     assert edge * edge <= 2
     assert (edge * (1 + 1e-12)) ** 2 > 2
-    step = last_safe(lambda x: -1.0 if x <= 0.7 else 1.0, 1e-9, 1e9)  # a jump
+    step = safe_boundary(lambda x: -1.0 if x <= 0.7 else 1.0, 1e-9, 1e9)  # a jump
     assert step <= 0.7 < step * (1 + 1e-12)
-    down = last_safe(lambda x: 3 - x, 10.0, 1e-6)  # safe above, unsafe below
+    down = safe_boundary(lambda x: 3 - x, 10.0, 1e-6)  # safe above, unsafe below
     assert 3 <= down < 3 * (1 + 1e-12)
 
 

@@ -22,7 +22,7 @@ from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
 from epsilens.plan.noise import contribution
-from epsilens.worlds import Neighbours
+from epsilens.worlds import Relation
 
 
 def people(rows: int = 200, seed: int = 3) -> pa.Table:
@@ -92,10 +92,10 @@ def test_one_person_moves_each_number_by_no_more_than_the_plan_says(limits: dict
                 moved = [abs(a - b) for a, b in zip(before[noisy], after[noisy], strict=True)]
                 unit = unit_of(planned, i, noisy)
                 one = contribution(planned, i)
-                most = one.sensitivity(noisy, Neighbours.ADD_REMOVE, 1)
+                most = one.sensitivity(noisy, Relation.ADD_REMOVE, 1)
                 assert sum(moved) * unit <= Fraction(most) * (1 + Fraction(1, 10**12))
                 assert float(sum(m * m for m in moved)) * float(unit) ** 2 <= (
-                    one.sensitivity(noisy, Neighbours.ADD_REMOVE, 2) ** 2 * (1 + 1e-12)
+                    one.sensitivity(noisy, Relation.ADD_REMOVE, 2) ** 2 * (1 + 1e-12)
                 )
 
 

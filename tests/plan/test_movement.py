@@ -17,7 +17,7 @@ from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movement, Question, about_secret, movements
 from epsilens.plan.noise import listed, named_delta, scale_of, threshold_of
 from epsilens.plan.plan import Release
-from epsilens.worlds import Neighbours
+from epsilens.worlds import Relation
 
 A, T, N, P = Noisy.ANSWER, Noisy.TOTAL, Noisy.SIZE, Noisy.PEOPLE
 
@@ -110,7 +110,7 @@ def test_scales_are_the_sensitivities_of_the_sheet() -> None:
     assert scale({**average, "threshold": 9, "groups": None}, P) == 3 * 3
     gaussian = {"noise": "gaussian", "delta": 1e-6, "neighbours": "replace"}
     one = Contribution(0, plan(by_sum, data=PERSON).queries[0], plan(by_sum, data=PERSON).data)
-    assert one.sensitivity(A, Neighbours.REPLACE, 2) == pytest.approx(3 * max(math.sqrt(2) * 2, 3))
+    assert one.sensitivity(A, Relation.REPLACE, 2) == pytest.approx(3 * max(math.sqrt(2) * 2, 3))
     assert scale(by_sum, A, **gaussian) > 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.errors import InputError, Refused
+from epsilens.errors import InputError, LimitError
 from epsilens.publish.offer import Left
 
 pytest.importorskip("opendp")
@@ -58,7 +58,7 @@ def test_what_is_left_of_each_limit(tmp_path: Path) -> None:
     assert room["psi"].left == pytest.approx(math.sqrt(1.5**2 - psi[0] ** 2 - psi[1] ** 2))
     assert room["rho"].left is None
     assert len(ledger.account("patients").counted) == 1
-    with pytest.raises(Refused, match="the ledger allows ε = 2"):
+    with pytest.raises(LimitError, match="the ledger allows ε = 2"):
         el.release({**plan, "mechanism": {"epsilon": 1.6}}, ledger=ledger, people="patients", dry_run=True)
 
 

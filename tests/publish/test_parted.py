@@ -13,7 +13,7 @@ from tests.engines.places import Place
 
 import epsilens as el
 from epsilens.data.tables.open import open_table
-from epsilens.errors import InputError, Refused
+from epsilens.errors import InputError, LimitError
 from epsilens.ledger.charge import charge_of
 from epsilens.plan.file import read_release
 from epsilens.publish.parted import one_part_each, said_of_part
@@ -52,7 +52,7 @@ def test_each_part_pays_for_itself(tmp_path: Path, ledger: el.Ledger) -> None:
     released(tmp_path, plan({"count": "x > 1 AND site = 'south'"}), "south")
     assert ledger.account("patients").spent.epsilon == pytest.approx(0.4, rel=1e-12)
     for part in ("north", None):
-        with pytest.raises(Refused, match="the ledger allows"):
+        with pytest.raises(LimitError, match="the ledger allows"):
             released(tmp_path, plan({"count": "site = 'north' AND x > 2"}), part)
 
 

@@ -22,7 +22,7 @@ import pytest
 from tests.publish.trials import run_release_trial
 
 import epsilens as el
-from epsilens.errors import InputError, Refused, Unwritten
+from epsilens.errors import InputError, LimitError, WriteError
 from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Reservation
 from epsilens.plan.file import read_release
@@ -176,7 +176,7 @@ def test_the_only_account_is_used(tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.limit("patients", epsilon=1.0)
     assert el.release(PLAN, table=TABLE, ledger=ledger).people == "patients"
-    with pytest.raises(Refused, match=r"the ledger allows ε = 1 for 'patients'"):
+    with pytest.raises(LimitError, match=r"the ledger allows ε = 1 for 'patients'"):
         el.release(versioned("2"), table=TABLE, ledger=ledger)
     ledger.limit("doctors", epsilon=1.0)
     for dry_run in (False, True):
@@ -213,7 +213,7 @@ def test_the_same_table_in_another_account_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r"breaks its own limits \(success\): ε = .* keeps them; nothing was spent"):
+    with pytest.raises(LimitError, match=r"breaks its own limits \(success\): ε = .* keeps them; nothing was spent"):
         released(tmp_path, {**PLAN, "limits": {"success": 0.51}})
     assert not (tmp_path / "ledger.db").exists()
 
@@ -229,7 +229,7 @@ def test_what_no_epsilon_keeps_is_not_promised(tmp_path: Path) -> None:
         ({"error": 0.1}, r"\(error\): ε = [\d.]+ keeps them"),
     ):
         plan = {**PLAN, "limits": limits}
-        with pytest.raises(Refused, match=said):
+        with pytest.raises(LimitError, match=said):
             released(tmp_path, plan, assessment=el.assess(plan, table=TABLE))
 
 
@@ -246,7 +246,7 @@ def test_no_table_decides_whether_its_release_is_made(tmp_path: Path) -> None:
             (tmp_path / f"{name}{epsilon}").mkdir()
             try:
                 seen.append(released(tmp_path / f"{name}{epsilon}", plan, table=table).kind)
-            except Refused:
+            except LimitError:
                 seen.append("refused")
         assert seen == [outcome, outcome]
     with pytest.raises(InputError, match="from data"):
@@ -260,7 +260,7 @@ def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
     before = ledger.export()
     other = versioned("another")
     for options in ({}, {"dry_run": True}):
-        with pytest.raises(Refused, match=r"the ledger allows ε = 1"):
+        with pytest.raises(LimitError, match=r"the ledger allows ε = 1"):
             released(tmp_path, other, **options)
     assert ledger.export() == before
     told = released(tmp_path, dry_run=True)  # what was published before needs no room
@@ -270,7 +270,7 @@ def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
 
 def test_names_from_the_data_are_refused(tmp_path: Path) -> None:
     plan = {**PLAN, "queries": [{"count": True, "by": "site"}]}
-    with pytest.raises(Refused, match="names of its groups from the data"):
+    with pytest.raises(LimitError, match="names of its groups from the data"):
         released(tmp_path, plan)
 
 
@@ -392,7 +392,7 @@ def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytes
 def test_a_disk_that_is_full_once_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        with pytest.raises(Unwritten, match="spent; run again with another --output, which costs nothing"):
+        with pytest.raises(WriteError, match="spent; run again with another --output, which costs nothing"):
             released(tmp_path, output=tmp_path / "a.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["ledger.db"]
     assert released(tmp_path, output=tmp_path / "b.csv").kind == "saved"
@@ -401,7 +401,7 @@ def test_a_disk_that_is_full_once_it_is_spent(tmp_path: Path, monkeypatch: pytes
         broken.setattr(os, "fsync", full)
         with pytest.raises(InputError, match="give a file in a folder") as raised:
             released(tmp_path, output=tmp_path / "c.csv")
-    assert not isinstance(raised.value, Unwritten)
+    assert not isinstance(raised.value, WriteError)
 
 
 def test_a_disk_without_room_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,7 +415,7 @@ def test_a_disk_without_room_costs_nothing(tmp_path: Path, monkeypatch: pytest.M
 def test_a_ledger_that_is_full_once_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(Reservation, "publish", interrupted_by(InputError("has no room left on its disk")))
-        with pytest.raises(Unwritten, match="spent and never published") as raised:
+        with pytest.raises(WriteError, match="spent and never published") as raised:
             released(tmp_path, output=tmp_path / "a.csv")
     assert "nothing was spent" not in str(raised.value)
     assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)

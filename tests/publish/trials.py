@@ -30,7 +30,7 @@ from tests.ledger.trials import Doom, Tell, Trial, forked, watch
 
 import epsilens as el
 from epsilens.assessment.assessment import Assessment
-from epsilens.errors import EpsilensError, Refused
+from epsilens.errors import EpsilensError, LimitError
 from epsilens.ledger import store
 from epsilens.ledger.account import Account
 from epsilens.ledger.entry import Entry, Kind
@@ -100,7 +100,7 @@ def _run(plan: dict[str, Any], rows: list[int], url: str, people: str, output: P
         made = module.release(
             plan, table=pa.table({"x": rows}), ledger=url, people=people, output=output, assessment=said
         )
-    except Refused:
+    except LimitError:
         tell("refused")
     except EpsilensError as error:
         tell("unpublished" if "never published" in str(error) else "failed", error=str(error), trace="")

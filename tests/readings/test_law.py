@@ -7,8 +7,8 @@ import pytest
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.closed.laplace import Laplace
-from epsilens.readings.law import Known, Law
+from epsilens.laws.laplace import Laplace
+from epsilens.readings.law import Exactness, Law
 
 EXACT = [
     el.laplace(epsilon=1.0),
@@ -44,19 +44,19 @@ BOUND = [
 
 @pytest.mark.parametrize(
     ("known", "experiments"),
-    [(Known.EXACT, EXACT), (Known.ROUNDED, ROUNDED), (Known.BRACKET, BRACKET), (Known.BOUND, BOUND)],
+    [(Exactness.EXACT, EXACT), (Exactness.ROUNDED, ROUNDED), (Exactness.BRACKET, BRACKET), (Exactness.BOUND, BOUND)],
 )
-def test_every_law_says_how_well_it_is_known(known: Known, experiments: list[Experiment]) -> None:
+def test_every_law_says_how_well_it_is_known(known: Exactness, experiments: list[Experiment]) -> None:
     for e in experiments:
         assert e.law.known is known, e
         assert e.reverse().law.known is known, e
-        assert e.direction == ("exact" if known is Known.EXACT else "upper"), e
+        assert e.direction == ("exact" if known is Exactness.EXACT else "upper"), e
         low, high = e.bracket("success")
         assert high == e.success()
-        if known is Known.BOUND:
+        if known is Exactness.BOUND:
             assert low == 0.5
         else:
-            assert (low < high) == (known is Known.BRACKET)
+            assert (low < high) == (known is Exactness.BRACKET)
             assert low >= high * (1 - 1e-3)
 
 

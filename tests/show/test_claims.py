@@ -41,7 +41,7 @@ from epsilens.show.document import (
     Table,
     flat,
 )
-from epsilens.worlds import Neighbours
+from epsilens.worlds import Relation
 
 Match = re.Match[str]
 
@@ -306,7 +306,7 @@ def lead_number(r: Report, m: Match) -> None:
     truth = r.success(float(m["e"]))
     assert float(m["e"]) == r.a.epsilon
     assert told(m["n"], truth)
-    assert (r.a.release.mechanism.neighbours is Neighbours.REPLACE) == ("two records" in m.string)
+    assert (r.a.release.mechanism.neighbours is Relation.REPLACE) == ("two records" in m.string)
 
 
 def typical(r: Report, m: Match) -> None:
@@ -346,7 +346,7 @@ def keeps(r: Report, m: Match) -> None:
 
 def figure(r: Report, m: Match) -> None:
     assert r.a.release.adversary.prior == 0.5
-    assert r.a.release.mechanism.neighbours is Neighbours.ADD_REMOVE  # else nobody is in or out of the table
+    assert r.a.release.mechanism.neighbours is Relation.ADD_REMOVE  # else nobody is in or out of the table
 
 
 def as_likely(r: Report, m: Match) -> None:
@@ -406,14 +406,14 @@ def bars(r: Report, m: Match) -> None:
 
 
 def several(r: Report, m: Match) -> None:
-    assert r.a.release.mechanism.neighbours is Neighbours.ADD_REMOVE  # else nobody is in or out
+    assert r.a.release.mechanism.neighbours is Relation.ADD_REMOVE  # else nobody is in or out
     assert r.a.release.data.unit is None  # else each of the k is a household
     for k, n in zip((2, 5, 10), m.groups(), strict=True):
         assert told(n, r.success(r.a.epsilon, k=k))
 
 
 def several_records(r: Report, m: Match) -> None:
-    assert r.a.release.mechanism.neighbours is Neighbours.REPLACE
+    assert r.a.release.mechanism.neighbours is Relation.REPLACE
     assert r.a.release.data.unit == "home"
     for k, n in zip((2, 5, 10), m.groups(), strict=True):
         assert told(n, r.success(r.a.epsilon, k=k))
@@ -557,7 +557,7 @@ def itself(r: Report, m: Match) -> None:
     """The same number as over the report; δ is no more than the plan gives, where it gives one."""
     if "coin" in m.string:
         assert told(m["n"], r.success(r.a.epsilon))
-        assert (r.a.release.mechanism.neighbours is Neighbours.REPLACE) == ("two records" in m.string)
+        assert (r.a.release.mechanism.neighbours is Relation.REPLACE) == ("two records" in m.string)
         return
     assert float(m["e"]) == r.a.epsilon
     assert (m["d"] is not None) == (r.name != "demo")
@@ -789,7 +789,7 @@ def cut(r: Report, m: Match) -> None:
 
 
 def replaced(r: Report, m: Match) -> None:
-    assert r.a.release.mechanism.neighbours is Neighbours.REPLACE
+    assert r.a.release.mechanism.neighbours is Relation.REPLACE
 
 
 def groups_listed(r: Report, m: Match) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.catalogue.readings import find
+from epsilens.catalogue.readings import find_reading
 from epsilens.laws.composition import work
 from epsilens.show.explanation import Explanation, _in_time, chosen, command_line, explain
 from epsilens.show.readings import best_guess
@@ -84,8 +84,8 @@ def test_the_readings_are_the_librarys(experiment: el.Experiment) -> None:
 def test_baselines_are_the_floors() -> None:
     given = {"prior": 0.3, "fpr": 0.05, "beta": 2.0, "baseline": 0.02}
     base = explain(el.gaussian(psi=1.0), **given).to_dict()["baselines"]
-    assert base["success"] == find("success").floor(prior=0.3) == 0.7
-    assert base["fbeta"] == find("fbeta").floor(beta=2.0, prior=0.3)
+    assert base["success"] == find_reading("success").floor(prior=0.3) == 0.7
+    assert base["fbeta"] == find_reading("fbeta").floor(beta=2.0, prior=0.3)
     assert (base["recall"], base["precision"], base["attack_success"]) == (0.05, 0.3, 0.02)
     assert base["epsilon"] == base["psi"] == base["kl"] == 0
 

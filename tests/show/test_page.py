@@ -12,7 +12,7 @@ import epsilens as el
 from epsilens.show.document import Document
 from epsilens.show.explanation import Explanation, chosen, explain
 from epsilens.show.render import html
-from epsilens.worlds import Kind, Worlds
+from epsilens.worlds import Worlds, WorldsKind
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 
@@ -96,7 +96,7 @@ def test_colours_are_variables(page: str) -> None:
 def test_what_users_say_is_escaped() -> None:
     nasty = '<script>alert("x")</script>'
     e = el.laplace(epsilon=1.0)
-    worlds = Worlds(Kind.OTHER, words=(nasty, f"it's {nasty} & more"))
+    worlds = Worlds(WorldsKind.OTHER, words=(nasty, f"it's {nasty} & more"))
     hostile = el.Experiment(e.law, nasty, {nasty: nasty}, worlds, (nasty,))
     shown = explain(hostile).with_command(nasty)
     for text in (shown.to_html(), shown.to_html_fragment(), html.page(Document(nasty, nasty, ()))):

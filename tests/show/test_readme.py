@@ -9,7 +9,7 @@ import pytest
 import typer
 from scripts.examples import commands_that_differ
 
-from epsilens.catalogue.commands import Exit
+from epsilens.catalogue.commands import ExitCode
 from epsilens.cli.app import app
 from epsilens.cli.console import run
 
@@ -42,13 +42,13 @@ def test_the_life_of_a_release_runs(
     assert [line[0] for line in lines] == ["init", "assess", "release", "audit"]
     command = typer.main.get_command(app)
     init, assess, release, _ = lines  # an audit of every pair takes a minute: tests/auditing has its own
-    assert run(command, init) == Exit.FINE
-    assert run(command, assess) == Exit.EXCEEDED
-    assert run(command, release) == Exit.EXCEEDED
+    assert run(command, init) == ExitCode.FINE
+    assert run(command, assess) == ExitCode.EXCEEDED
+    assert run(command, release) == ExitCode.EXCEEDED
     (advised,) = re.findall(r"ε = ([0-9.]+) keeps", capsys.readouterr().err)
     plan = tmp_path / "release.yaml"
     plan.write_text(plan.read_text("utf-8").replace("epsilon: 1.0 ", f"epsilon: {advised} "), encoding="utf-8")
-    assert run(command, release) == Exit.FINE
+    assert run(command, release) == ExitCode.FINE
     assert {"board.html", "answers.csv", "ledger.db"} <= {path.name for path in tmp_path.iterdir()}
 
 

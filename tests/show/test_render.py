@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 import epsilens as el
-from epsilens import shown
+from epsilens import results
 from epsilens.show.document import (
     Cell,
     Code,
@@ -186,9 +186,9 @@ def test_subscripts_are_markup() -> None:
 
 
 def test_results_do_not_know_what_shows_them() -> None:
-    assert issubclass(el.Experiment, shown.Shown)
+    assert issubclass(el.Experiment, results.Result)
     for kind in (el.Experiment, el.Choice, el.Scan, el.Correlation, el.attacks.Identification, el.Assessment):
-        assert issubclass(kind, shown.Shown)
+        assert issubclass(kind, results.Result)
         assert kind.shown_as
         assert "__str__" not in vars(kind)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.numerics import counted, written
+from epsilens.numerics import formatting
 from epsilens.show import words
 
 PROBABILITIES = st.one_of(
@@ -38,7 +38,7 @@ PROBABILITIES = st.one_of(
     ],
 )
 def test_one_probability(p: float, shown: str) -> None:
-    assert counted.frequency(p) == shown
+    assert formatting.frequency(p) == shown
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_one_probability(p: float, shown: str) -> None:
     ],
 )
 def test_a_value_beside_its_baseline(value: float, baseline: float, shown: tuple[str, str]) -> None:
-    assert counted.frequencies(value, given=[baseline]) == shown
+    assert formatting.frequencies(value, given=[baseline]) == shown
 
 
 def test_exact_frequencies_grow_their_denominator() -> None:
-    assert counted.frequencies(0.999, given=[0.5], exact=True) == ("999 of 1,000", "500 of 1,000")
-    assert counted.frequencies(0.55, given=[0.5], exact=True) == ("55 of 100", "50 of 100")
+    assert formatting.frequencies(0.999, given=[0.5], exact=True) == ("999 of 1,000", "500 of 1,000")
+    assert formatting.frequencies(0.55, given=[0.5], exact=True) == ("55 of 100", "50 of 100")
 
 
 @given(PROBABILITIES)
 def test_only_certainty_is_called_certain(p: float) -> None:
-    shown = counted.frequency(p)
+    shown = formatting.frequency(p)
     if shown.startswith("0 of"):
         assert p == 0
     if re.match(r"(\d[\d,]*) of \1$", shown):
@@ -74,16 +74,16 @@ def test_only_certainty_is_called_certain(p: float) -> None:
 
 @given(PROBABILITIES, PROBABILITIES)
 def test_numbers_that_differ_read_differently(p: float, q: float) -> None:
-    a, b = counted.frequencies(p, q)
+    a, b = formatting.frequencies(p, q)
     assert a.split(" of ")[1] == b.split(" of ")[1]
-    if counted.apart(p, q):
+    if formatting.distinguishable(p, q):
         assert a != b
 
 
 @given(PROBABILITIES)
 def test_a_count_is_never_below_its_probability(p: float) -> None:
     for scale in (100, 1_000, 10_000):
-        shown = counted.count(p, scale)
+        shown = formatting.count(p, scale)
         if " than " not in shown:
             assert -1e-4 / scale - 1e-15 <= int(shown.replace(",", "")) / scale - p < 1 / scale
 
@@ -91,7 +91,7 @@ def test_a_count_is_never_below_its_probability(p: float) -> None:
 @given(PROBABILITIES)
 def test_what_was_given_is_near_its_probability(p: float) -> None:
     for scale in (100, 1_000, 10_000):
-        shown = counted.count(p, scale, given=True)
+        shown = formatting.count(p, scale, given=True)
         if " than " not in shown:
             assert abs(int(shown.replace(",", "")) / scale - p) <= 0.5 / scale + 1e-12
 
@@ -99,8 +99,8 @@ def test_what_was_given_is_near_its_probability(p: float) -> None:
 @given(PROBABILITIES, PROBABILITIES)
 def test_what_is_added_is_never_told_as_more_than_a_count_too_many(p: float, base: float) -> None:
     """A release that adds half a count at most is counted out of more, down to one of a million."""
-    told, beside = counted.frequencies(p, given=[base])
-    if " than " in told + beside or not counted.apart(p, base):
+    told, beside = formatting.frequencies(p, given=[base])
+    if " than " in told + beside or not formatting.distinguishable(p, base):
         return
     (n, scale), (b, _) = (map(int, text.replace(",", "").split(" of ")) for text in (told, beside))
     assert abs((n - b) / scale - (p - base)) <= 1.5 / scale + 1e-9
@@ -110,7 +110,7 @@ def test_what_is_added_is_never_told_as_more_than_a_count_too_many(p: float, bas
 
 @given(st.floats(1e-12, 1e12), st.integers(2, 8))
 def test_rounding_keeps_to_its_side(value: float, digits: int) -> None:
-    down, up = written.rounded_down(value, digits), written.rounded_up(value, digits)
+    down, up = formatting.floor_digits(value, digits), formatting.ceil_digits(value, digits)
     assert float(down) <= value <= float(up)
     assert float(up) - float(down) <= abs(value) * 10.0 ** (1 - digits) * (1 + 1e-9)
     assert len(Decimal(down).normalize().as_tuple().digits) <= digits

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 import epsilens as el
 from epsilens.catalogue.readings import READINGS
-from epsilens.readings.law import Known
+from epsilens.readings.law import Exactness
 
 from .truth import MP, Between, Truth, digits, larger
 
@@ -92,7 +92,7 @@ def judge(case: Case, experiment: el.Experiment, truth: Truth, *, width: float =
     known = experiment.law.known
     asked = READINGS.get(case.reading)
     if experiment.law.pointwise and asked is not None and asked.whole:
-        known = Known.BOUND  # each point is exact, and no pair has them all
+        known = Exactness.BOUND  # each point is exact, and no pair has them all
     low, high = float(low), float(high)
     if math.isnan(low) or math.isnan(high):
         return Outcome(case, f"NaN: ({low}, {high})", known=known, seconds=seconds)
@@ -100,8 +100,8 @@ def judge(case: Case, experiment: el.Experiment, truth: Truth, *, width: float =
         return Outcome(case, f"low end above high end: ({low!r}, {high!r})", known=known, seconds=seconds)
     wide = _too_wide(case, experiment, low, high, width)
     check = CHECKS[case.reading]
-    tol = truth.closed if known is Known.EXACT else max(truth.closed, 1e-15)
-    if known is Known.BRACKET or (known is Known.BOUND and experiment.law.width):
+    tol = truth.closed if known is Exactness.EXACT else max(truth.closed, 1e-15)
+    if known is Exactness.BRACKET or (known is Exactness.BOUND and experiment.law.width):
         tol = 2e-15  # both ends are proven: only the rounding of the last digit is forgiven
     said = check(case, truth, low, high, tol, known)
     if said is None:
@@ -119,12 +119,12 @@ def _width(low: float, high: float) -> float:
 
 def _too_wide(case: Case, experiment: el.Experiment, low: float, high: float, width: float) -> str:
     known = experiment.law.known
-    if known in (Known.EXACT, Known.BOUND) or low == high:
+    if known in (Exactness.EXACT, Exactness.BOUND) or low == high:
         return ""
-    most = width if known is Known.BRACKET else 1e-9
+    most = width if known is Exactness.BRACKET else 1e-9
     if case.reading in ("tradeoff",):  # asked of the recall
         low, high = 1 - high, 1 - low
-    if _width(low, high) <= most * 1.01 or (known is Known.BRACKET and not experiment.law.reached):
+    if _width(low, high) <= most * 1.01 or (known is Exactness.BRACKET and not experiment.law.reached):
         return ""
     return f"wider than {most:g} and said to be reached: ({low!r}, {high!r})"
 
@@ -132,7 +132,7 @@ def _too_wide(case: Case, experiment: el.Experiment, low: float, high: float, wi
 # -- values that the oracle gives outright ---------------------------------------------------------------------------
 
 
-def _against(found: Between | None, low: float, high: float, tol: float, known: Known, floor: float = 0.0) -> Any:
+def _against(found: Between | None, low: float, high: float, tol: float, known: Exactness, floor: float = 0.0) -> Any:
     """Both ends against an interval that holds the truth; ``floor`` is an absolute slack."""
     if found is None:
         return None
@@ -144,10 +144,10 @@ def _against(found: Between | None, low: float, high: float, tol: float, known: 
     slack = floor + tol * abs(float(b) if math.isfinite(b) else float(a))
     if high < a - slack:
         return f"high end {high!r} below the truth {float(a)!r} by {relative(high, a):.2g}", relative(high, a)
-    if low > b + (slack if known is not Known.BOUND else max(slack, 1e-13 * float(b))):
+    if low > b + (slack if known is not Exactness.BOUND else max(slack, 1e-13 * float(b))):
         return f"low end {low!r} above the truth {float(b)!r} by {relative(low, b):.2g}", relative(low, b)
-    if known in (Known.EXACT, Known.ROUNDED) and b - a <= 1e-11 * abs(b):
-        most = max(tol, 1e-12 if known is Known.EXACT else 1e-9)
+    if known in (Exactness.EXACT, Exactness.ROUNDED) and b - a <= 1e-11 * abs(b):
+        most = max(tol, 1e-12 if known is Exactness.EXACT else 1e-9)
         for end in (low, high):
             off = min(relative(end, a), relative(end, b))
             if off > most and not a <= end <= b and abs(end - float(a)) > floor:
@@ -158,11 +158,11 @@ def _against(found: Between | None, low: float, high: float, tol: float, known: 
     return "", 0.0
 
 
-def _advantage(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _advantage(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     return _against(truth.profile(0.0), low, high, tol, known)
 
 
-def _success(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _success(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     prior = MP.mpf(case.arguments["prior"])
     if prior in (0, 1):
         return _against(Between(1, 1), low, high, tol, known)
@@ -178,7 +178,7 @@ def _both(truth: Truth, x: Any) -> Between | None:
     return None if one is None or other is None else larger(one, other)
 
 
-def _delta(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _delta(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     x = MP.mpf(case.arguments["epsilon"])
     found = _both(truth, case.arguments["epsilon"])
     if found is not None and truth.cheap and x:  # a loss just above x is known to its last digits only
@@ -188,13 +188,13 @@ def _delta(case: Case, truth: Truth, low: float, high: float, tol: float, known:
     return _against(found, low, high, tol, known, 5e-324)
 
 
-def _epsilon(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _epsilon(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """δ at the ε read is at most what was asked, at the low end at least that: each moved by the tolerance."""
     delta = case.arguments["delta"]
     more = max(tol, 1e-15)
     top = max(digits(truth.top), -digits(truth.bottom))
     if math.isinf(high):
-        if (known is Known.EXACT or low == high) and not truth.floor:
+        if (known is Exactness.EXACT or low == high) and not truth.floor:
             if math.isfinite(top):
                 return f"said to be inf where {float(top)!r} always holds", math.inf
             found = _both(truth, 5000.0)
@@ -207,9 +207,9 @@ def _epsilon(case: Case, truth: Truth, low: float, high: float, tol: float, know
     if found.low > MP.mpf(delta) * (1 + more) + MP.mpf(10) ** -323:
         off = float((found.low - delta) / delta) if delta else math.inf
         return f"at ε = {high!r} δ is still {float(found.low)!r}, {off:.2g} above", off
-    if known is Known.BOUND or low == 0 or truth.floor:  # a floor says nothing of the low end
+    if known is Exactness.BOUND or low == 0 or truth.floor:  # a floor says nothing of the low end
         return ("", 0.0) if low == 0 or truth.floor else None
-    slack = more if known is not Known.ROUNDED else 1e-9
+    slack = more if known is not Exactness.ROUNDED else 1e-9
     found = _both(truth, MP.mpf(low) * (1 - slack))
     if found is None:
         return None
@@ -229,17 +229,17 @@ def _rounded(reading: Callable[[Any], Between | None], at: float, ulp: float = 0
     return Between(min(e.low for e in ends if e), max(e.high for e in ends if e))
 
 
-def _recall(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _recall(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     (alpha,) = case.arguments.values()
     return _against(truth.recall(alpha), low, high, tol, known, 5e-324)
 
 
-def _tradeoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _tradeoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     found = _rounded(truth.missed, case.arguments["alpha"], truth.ulp)
     return _against(found, low, high, tol, known, 2.3e-16)
 
 
-def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     prior, alpha = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["alpha"])
     found = truth.recall(float(alpha))
     if found is None or prior in (0, 1) or not alpha:
@@ -248,7 +248,7 @@ def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, kn
     return _against(Between(*(r / (r + c * alpha) for r in (found.low, found.high))), low, high, tol, known)
 
 
-def _precision_at(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _precision_at(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     prior, recall = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["recall"])
     found = _rounded(truth.needed, float(recall), truth.ulp)
     if found is None or prior in (0, 1) or not recall:
@@ -257,14 +257,14 @@ def _precision_at(case: Case, truth: Truth, low: float, high: float, tol: float,
     return _against(Between(*(recall / (recall + c * a) for a in (found.high, found.low))), low, high, tol, known)
 
 
-def _posterior(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _posterior(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     prior = MP.mpf(case.arguments["prior"])
     top = truth.top
     value = MP.mpf(1) if math.isinf(top) else 1 / (1 + (1 - prior) / prior * MP.exp(-digits(top)))
     return _against(Between(value, 1 if truth.floor else value), low, high, max(tol, 1e-14), known)
 
 
-def _renyi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _renyi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     order = MP.mpf(case.arguments["order"])
     if order == 1:
         return _against(truth.kl(), low, high, tol, known)
@@ -275,15 +275,15 @@ def _renyi(case: Case, truth: Truth, low: float, high: float, tol: float, known:
     return _against(Between(*ends), low, high, tol, known, 1e-300)
 
 
-def _kl(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _kl(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     return _against(truth.kl(), low, high, tol, known, 1e-300)
 
 
-def _auc(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _auc(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     return _against(truth.area(), low, high, tol, known)
 
 
-def _chernoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _chernoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """−min of a convex function: from three points around its lowest the minimum is bounded on both sides."""
     a, b = MP.mpf(10) ** -30, 1 - MP.mpf(10) ** -30  # where the supports differ E jumps at the very ends
     best = math.inf
@@ -299,7 +299,7 @@ def _chernoff(case: Case, truth: Truth, low: float, high: float, tol: float, kno
     return _against(Between(-best, most), low, high, max(tol, 1e-11), known, 1e-300)
 
 
-def _fbeta(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _fbeta(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """(1+β²−F)·h(F·c/(1+β²−F)) − F·β² falls in F and is 0 at the best."""
     prior, beta = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["beta"])
     if prior in (0, 1):
@@ -310,7 +310,7 @@ def _fbeta(case: Case, truth: Truth, low: float, high: float, tol: float, known:
         found = truth.profile(MP.log(f * c / (1 + b2 - f)))
         return None if found is None else (1 + b2 - f) * (found.high if upper else found.low) - f * b2
 
-    slack = tol if known is not Known.ROUNDED else 1e-9
+    slack = tol if known is not Exactness.ROUNDED else 1e-9
     if high <= 0 or low < 0 or high > 1 + 1e-12:
         return f"not a share: ({low!r}, {high!r})", math.inf
     f = MP.mpf(high) * (1 + tol)
@@ -320,7 +320,7 @@ def _fbeta(case: Case, truth: Truth, low: float, high: float, tol: float, known:
             return None
         if left > 0:
             return f"high end {high!r} below the truth: the balance there is {float(left):.3g}", float(left)
-    if known is Known.BOUND or low == 0:
+    if known is Exactness.BOUND or low == 0:
         return "", 0.0
     right = balance(MP.mpf(low) * (1 - slack), True)
     if right is None:
@@ -330,7 +330,7 @@ def _fbeta(case: Case, truth: Truth, low: float, high: float, tol: float, known:
     return "", 0.0
 
 
-def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """h ≤ that of N(0,1) against N(ψ,1) at every x, in both orders, and nearly equal at some x."""
     if math.isinf(high):
         return "", 0.0
@@ -353,7 +353,7 @@ def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: K
     return "", 0.0
 
 
-def _mu(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+def _mu(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """No test with both errors at the level or above is further apart than μ; of atoms some corner is the furthest."""
     level = MP.mpf(case.arguments["level"])
     best = MP.mpf("-inf")
@@ -387,7 +387,7 @@ def normal_quantile(share: Any) -> Any:
     return y
 
 
-Check = Callable[[Case, Truth, float, float, float, Known], Any]
+Check = Callable[[Case, Truth, float, float, float, Exactness], Any]
 CHECKS: dict[str, Check] = {
     "advantage": _advantage,
     "success": _success,

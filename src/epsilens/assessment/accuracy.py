@@ -22,7 +22,7 @@ from ..checks import Array
 from ..data.queries import Noise as Kind
 from ..data.queries import QueryKind
 from ..errors import InputError
-from ..numerics.roots import last_safe
+from ..numerics.roots import safe_boundary
 from ..plan.answers import Answer
 from ..plan.contribution import Noisy
 from ..plan.noise import contributions
@@ -247,7 +247,7 @@ def error_epsilon(query: QueryAccuracy, plan: Release, limit: float) -> float | 
 
     if excess(MOST_EPSILON) > 0:
         return math.inf
-    return LEAST_EPSILON if excess(LEAST_EPSILON) <= 0 else last_safe(excess, MOST_EPSILON, LEAST_EPSILON)
+    return LEAST_EPSILON if excess(LEAST_EPSILON) <= 0 else safe_boundary(excess, MOST_EPSILON, LEAST_EPSILON)
 
 
 def limited(query: QueryAccuracy, plan: Release) -> QueryAccuracy:

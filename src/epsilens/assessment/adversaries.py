@@ -16,12 +16,12 @@ from functools import cached_property
 
 from .. import worlds
 from ..attacks.differencing_queries import differencing
-from ..catalogue.readings import find
+from ..catalogue.readings import find_reading
 from ..data.queries import Noise
 from ..data.scan.combinations import Isolating
 from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
-from ..experiment import Experiment, together
+from ..experiment import Experiment, compose_counted
 from ..mechanisms.noise import gaussian
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
 from ..plan.noise import contribution, psi_of, scale_of
@@ -42,7 +42,7 @@ class Asks(StrEnum):
     RELATIVES = "relatives"  # which record is that of a person whose relatives resemble them?
 
     @property
-    def worlds(self) -> worlds.Kind:
+    def worlds(self) -> worlds.WorldsKind:
         """The kind of the two worlds the question compares."""
         return _WORLDS[self]
 
@@ -61,11 +61,11 @@ class Harm(StrEnum):
 
 
 _WORLDS = {
-    Asks.MEMBERSHIP: worlds.Kind.MEMBERSHIP,
-    Asks.SECRET: worlds.Kind.SECRET,
-    Asks.RECORD: worlds.Kind.MEMBERSHIP,  # any attack is bounded by what the release adds to a membership test
-    Asks.MISSING: worlds.Kind.RECORD,
-    Asks.RELATIVES: worlds.Kind.CORRELATED,
+    Asks.MEMBERSHIP: worlds.WorldsKind.MEMBERSHIP,
+    Asks.SECRET: worlds.WorldsKind.SECRET,
+    Asks.RECORD: worlds.WorldsKind.MEMBERSHIP,  # any attack is bounded by what the release adds to a membership test
+    Asks.MISSING: worlds.WorldsKind.RECORD,
+    Asks.RELATIVES: worlds.WorldsKind.CORRELATED,
 }
 _HARMS = {
     Asks.MEMBERSHIP: Harm.LINKABILITY,
@@ -232,7 +232,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Ex
         return Faced()  # a name that is never published
     if names is not None and names.certain:
         return names
-    return together([*parts, *([(names.experiment, 1)] if names is not None else [])])
+    return compose_counted([*parts, *([(names.experiment, 1)] if names is not None else [])])
 
 
 def _combined(setting: Setting, epsilon: float) -> Facing:
@@ -404,7 +404,7 @@ def met(setting: Setting) -> tuple[Adversary, ...]:
     test = next(a for a in ADVERSARIES if a.asks is Asks.MEMBERSHIP)
     for name in setting.release.risk_limits:
         if all(a.reading != name for a in made):
-            reading = find(name)
+            reading = find_reading(name)
             arguments = test.arguments if "prior" in reading.optional else lambda _: {}
             made.append(
                 replace(

@@ -23,7 +23,7 @@ from ..data.tables.open import OpenTable, open_table, reading
 from ..errors import InputError
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
-from ..numerics.frozen import Frozen, Valued
+from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.answers import Answer, answers_of
 from ..plan.file import about, read_release
 from ..plan.noise import unsaid
@@ -34,7 +34,7 @@ from ..plan.relatives import Relation, relations
 from ..plan.spread import candidates_of
 from ..plan.words import Resemblance, Split
 from ..plan.yaml_text import dotted
-from ..shown import Picture, Pictures, Shown, presenter
+from ..results import ChartLike, ChartsLike, Result, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
 from .cautions import Warned, before, owned, spellings
@@ -51,7 +51,7 @@ SCHEMA = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment(Valued, Shown):
+class Assessment(ValueSemantics, Result):
     """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands.
 
     ``typical`` is the membership test against people as they are, ``together`` against k people at once. ``split``
@@ -87,7 +87,7 @@ class Assessment(Valued, Shown):
     command: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "reproduce", Frozen(self.reproduce))
+        object.__setattr__(self, "reproduce", FrozenMapping(self.reproduce))
 
     @property
     def exceeded(self) -> bool:
@@ -144,7 +144,7 @@ class Assessment(Valued, Shown):
         """The same sheet as a PDF."""
         return presenter().board_pdf(self)
 
-    def chart(self, name: str | Sequence[str] = "risk") -> Picture | Pictures:
+    def chart(self, name: str | Sequence[str] = "risk") -> ChartLike | ChartsLike:
         """``risk`` or ``accuracy`` against ε, ``simulated`` releases, or ``precedents``; several where it is a list."""
         if isinstance(name, list | tuple):
             return presenter().charts([presenter().chart(self, one) for one in name])

@@ -1,6 +1,6 @@
 """One movement at one ε: the two laws an adversary faces, with δ(ε) in closed form wherever there is one.
 
-The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.line.several`), or a
+The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.laplace_product`), or a
 normal one with ψ = ‖t‖₂. Beside them the names of groups that exist because of the person may be published, with the
 chance q₀ in the first world and q₁ in the second, which settles the question. With both, for any ε,
 
@@ -18,9 +18,9 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from ..data.queries import Noise
-from ..experiment import Experiment, together
-from ..laws.finite.law import Finite
-from ..laws.line.several import has_closed_form, several_delta
+from ..experiment import Experiment, compose_counted
+from ..laws.finite_pairs import Finite
+from ..laws.laplace_product import has_closed_form, laplace_vector_delta
 from ..mechanisms.noise import gaussian, laplace
 from ..plan.contribution import Noisy
 from ..plan.movement import Movement
@@ -69,7 +69,7 @@ class Faced:
 
     def _noise(self, epsilon: float) -> float:
         if self.shifts:
-            return several_delta(self.shifts, epsilon)
+            return laplace_vector_delta(self.shifts, epsilon)
         if not self.psi:
             return max(0.0, -math.expm1(epsilon))
         ratio = epsilon / self.psi
@@ -88,7 +88,7 @@ class Faced:
             parts.append((Experiment(Finite.of(*map(np.asarray, chances)), "names of groups"), 1))
         if not parts:  # nothing moves
             return Experiment(Finite.of(np.ones(1), np.ones(1)), "nothing")
-        return together(parts)
+        return compose_counted(parts)
 
 
 def faced(plan: Release, movement: Movement, epsilon: float) -> Faced | None:

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..data.queries import Noise
-from ..experiment import Experiment, together
+from ..experiment import Experiment, compose_counted
 from ..ledger.charge import Charge, charge_of, larger
 from ..mechanisms.noise import gaussian, laplace
-from ..numerics.counted import count, grouped, scale_for
-from ..numerics.written import rounded_up
+from ..numerics.formatting import ceil_digits, count, denominator, thousands
 from ..plan.movement import Question, movements
 from ..plan.noise import named_delta
 from ..plan.plan import Release
-from ..worlds import Neighbours, between
+from ..worlds import Relation, worlds_of_relation
 from .faced import faced
 from .worst import Facing
 
@@ -54,7 +53,7 @@ def promise_of(plan: Release, epsilon: float | None = None) -> Promise:
     faces = [one for movement in found.each if (one := faced(plan, movement, at)) is not None]
     success = Facing(tuple(faces)).read("success", {"prior": 0.5}) if faces else 0.5
     delta = named_delta(plan, at)
-    worlds = between(plan.mechanism.neighbours)
+    worlds = worlds_of_relation(plan.mechanism.neighbours)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         noise = gaussian(psi=max((one.psi for one in faces), default=0.0))
         charge = charge_of(noise, delta=delta, at_delta=plan.mechanism.delta or 0.0)
@@ -70,12 +69,12 @@ def promise_of(plan: Release, epsilon: float | None = None) -> Promise:
 
 
 def _between(noise: Experiment, plan: Release) -> Experiment:
-    parts = tuple((replace(part, worlds=between(plan.mechanism.neighbours)), k) for part, k in noise.parts)
-    return replace(noise, worlds=between(plan.mechanism.neighbours), parts=parts)
+    parts = tuple((replace(part, worlds=worlds_of_relation(plan.mechanism.neighbours)), k) for part, k in noise.parts)
+    return replace(noise, worlds=worlds_of_relation(plan.mechanism.neighbours), parts=parts)
 
 
 def _noise(shifts: tuple[tuple[float, int], ...]) -> Experiment:
-    return together([(laplace(epsilon=t), k) for t, k in shifts])
+    return compose_counted([(laplace(epsilon=t), k) for t, k in shifts])
 
 
 def _undominated(kinds: list[tuple[tuple[float, int], ...]]) -> list[tuple[tuple[float, int], ...]]:
@@ -97,10 +96,10 @@ def _below(low: tuple[tuple[float, int], ...], high: tuple[tuple[float, int], ..
 
 def guarantee_of(plan: Release, promise: Promise, epsilon: float | None = None) -> str:
     """The guarantee in one sentence, with its baseline: the same in a report, on the board and in a released file."""
-    scale = scale_for([promise.success], [0.5])
+    scale = denominator([promise.success], [0.5])
     many = count(promise.success, scale)
     many = many if " than " in many or promise.success >= 1 else f"at most {many}"
-    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
+    replaced = plan.mechanism.neighbours is Relation.REPLACE
     what = "which of two records is somebody's" if replaced else "whether somebody is in the table"
     who = "everyone with the same " + plan.data.unit if plan.data.unit else "any one person"
     at = f"ε = {plan.epsilon if epsilon is None else epsilon:g}"
@@ -109,9 +108,9 @@ def guarantee_of(plan: Release, promise: Promise, epsilon: float | None = None) 
         deltas.append(plan.mechanism.delta)
     if promise.delta:
         deltas.append(promise.delta)
-    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
+    with_delta = f", δ = {ceil_digits(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
     return (
-        f"An adversary who knows everything else guesses right {many} times of {grouped(scale)} {what}; "
-        f"a coin gets {grouped(scale // 2)}. "
+        f"An adversary who knows everything else guesses right {many} times of {thousands(scale)} {what}; "
+        f"a coin gets {thousands(scale // 2)}. "
         f"This holds for {who} ({at}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
     )

@@ -18,12 +18,12 @@ from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
 from ..data.tables.marks import mark_of
 from ..data.tables.source import Bundled, File, source_of
-from ..numerics.written import rounded_up
+from ..numerics.formatting import ceil_digits
 from ..plan.asked import Data
 from ..plan.noise import listed, threshold_of
 from ..plan.plan import Release
 from ..plan.words import Size
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .accuracy import SEED
 from .adversaries import Setting
 
@@ -34,7 +34,7 @@ def assumptions(plan: Release, setting: Setting) -> tuple[str, ...]:
     """What the numbers rest on, in plain words."""
     prior = plan.adversary.prior
     likely = "as likely as not" if prior == 0.5 else f"{prior:g} likely"
-    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
+    replaced = plan.mechanism.neighbours is Relation.REPLACE
     before = "the second of two records is the person's" if replaced else "the person is in the table"
     made = [
         "The adversary knows the noise, the queries and every other person's record.",
@@ -109,7 +109,7 @@ def _names(plan: Release, i: int) -> str:
     chance = listed(plan, i, plan.epsilon)
     return (
         f"A group of {called} is published where its noisy number of people reaches {threshold:g}; a person alone in "
-        f"one is named with a chance of {rounded_up(chance)}."
+        f"one is named with a chance of {ceil_digits(chance)}."
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..calibration.choice import argument
-from ..catalogue.readings import find
+from ..calibration.choose import reading_argument
+from ..catalogue.readings import find_reading
 from ..errors import NoSolutionError
-from ..numerics.frozen import Frozen, Valued
+from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.file import about
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
@@ -23,7 +23,7 @@ _BELIEFS = ("posterior", "precision")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Risk(Valued):
+class Risk(ValueSemantics):
     """One adversary against this release.
 
     ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
@@ -53,7 +53,7 @@ class Risk(Valued):
     opposite: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", Frozen(self.arguments))
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
 
     @property
     def over(self) -> bool:
@@ -62,7 +62,7 @@ class Risk(Valued):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Valued):
+class Curve(ValueSemantics):
     """Risk and relative error against ε."""
 
     epsilon: tuple[float, ...]
@@ -70,20 +70,20 @@ class Curve(Valued):
     errors: tuple[tuple[float, ...], ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "risks", Frozen(self.risks))
+        object.__setattr__(self, "risks", FrozenMapping(self.risks))
 
 
 def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
     """Every adversary this release meets, and a note for each whose limit no ε keeps."""
     made, notes = [], []
     for adversary in met(setting):
-        reading = find(adversary.reading)
+        reading = find_reading(adversary.reading)
         limited = setting.release.risk_limits.get(reading.name)
         extra = limited.arguments if limited else {}
         place = f"limits.{reading.name}"
         with about(place, **{name: f"{place}.{name}" for name in extra}):
             given = reading.arguments({**adversary.arguments(setting), **extra})
-            args = {name: argument(name, value) for name, value in given.items()}
+            args = {name: reading_argument(name, value) for name, value in given.items()}
             facing = adversary.facing(setting, setting.release.epsilon)
             planned = _reading(setting, adversary, args, setting.release.epsilon)
         largest: float | None = None
@@ -174,7 +174,7 @@ def blind_limits(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, 
     for adversary in met(worst):
         limited = setting.release.risk_limits.get(adversary.reading)
         if limited is not None and adversary.from_data(worst):
-            arguments = find(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
+            arguments = find_reading(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
             made.append(_limit(worst, adversary, limited.at_most, arguments))
     return tuple(made)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import Refused
+from ..errors import LimitError
 from ..ledger.account import Account
 from ..plan.plan import Release
 from .promise import promise_of
@@ -35,7 +35,7 @@ def fits(plan: Release, account: Account, epsilon: float, part: str | None = Non
     """Whether the account's limits have room for the plan at this ε."""
     try:
         account.check(promise_of(plan, epsilon).charge, part)
-    except Refused:
+    except LimitError:
         return False
     return True
 

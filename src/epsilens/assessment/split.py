@@ -31,7 +31,7 @@ from numpy.polynomial import Chebyshev
 
 from ..data.queries import Noise
 from ..mechanisms.noise import calibrated_psi
-from ..numerics.roots import last_safe
+from ..numerics.roots import safe_boundary
 from ..plan.answers import Answer
 from ..plan.contribution import noisy_of
 from ..plan.plan import Release
@@ -111,7 +111,7 @@ class _Asked:
 
     def enough(self, most: float, share: float, little: float) -> float:
         """The least share that keeps this error: this one does, and so little does not."""
-        return last_safe(lambda other: self.error(other) - most, share, little)
+        return safe_boundary(lambda other: self.error(other) - most, share, little)
 
     def outweighed(self, share: float) -> bool:
         """Whether bias outweighs the noise in the worst group."""
@@ -141,7 +141,7 @@ class _Asked:
             return math.inf
         if low == high or self.excess(low, relative) <= 0:
             return low
-        return last_safe(lambda share: self.excess(share, relative), high, low)
+        return safe_boundary(lambda share: self.excess(share, relative), high, low)
 
 
 @lru_cache(maxsize=32)
@@ -237,6 +237,6 @@ def _equalised(rated: list[_Asked], budget: float) -> list[float]:
             large = [min(n, b) for n, b in zip(needed, large, strict=True)]
         return math.log(sum(needed) / budget)
 
-    last_safe(over, above, below)
+    safe_boundary(over, above, below)
     spare = budget / sum(small)
     return [s * spare for s in small]

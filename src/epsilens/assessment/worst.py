@@ -22,12 +22,12 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ..calibration.choice import choose
-from ..calibration.search import none_below, unmet
-from ..catalogue.readings import find
+from ..calibration.choose import choose
+from ..calibration.search import no_solution, no_value_below_floor
+from ..catalogue.readings import find_reading
 from ..checks import Array
 from ..experiment import Experiment
-from ..numerics.roots import last_safe
+from ..numerics.roots import safe_boundary
 from .faced import Faced
 
 #: Readings at a fixed rate of false alarms or of hits, and the area under all of them.
@@ -165,7 +165,7 @@ class Facing:
         if self._either(0.0) <= delta:
             return 0.0
         top = min(most, _UP_TO)
-        return last_safe(lambda epsilon: self._either(epsilon) - delta, top, 1e-12 * top)
+        return safe_boundary(lambda epsilon: self._either(epsilon) - delta, top, 1e-12 * top)
 
     # -- at a fixed rate ----------------------------------------------------------------------------------------
 
@@ -268,10 +268,10 @@ def largest_epsilon(
     above all of them, and is searched. Where risk does not only grow with ε (``monotone`` is false), ε are tried from
     the largest down.
     """
-    wanted = find(reading)
+    wanted = find_reading(reading)
     floor = float(wanted.floor(**arguments))
     if limit < floor:
-        raise none_below("epsilon", wanted, limit, floor)
+        raise no_value_below_floor("epsilon", wanted, limit, floor)
 
     def over(epsilon: float) -> float:
         return facing(epsilon).over(reading, arguments, limit)
@@ -284,9 +284,9 @@ def largest_epsilon(
         if not monotone or over(_FROM) > 0:  # a threshold hides nothing under too much noise
             ends = _last_kept(over, np.geomspace(most, _FROM, _TRIED if closed else _TRIED // 4))
         if ends is None:
-            raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
+            raise no_solution(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
         if closed:
-            return last_safe(over, *ends)
+            return safe_boundary(over, *ends)
         safe, unsafe = ends
         for _ in range(_HALVED):
             middle = math.sqrt(safe * unsafe)
@@ -321,7 +321,7 @@ def largest_epsilon(
     low = found / 2
     while over(low) > 0:
         low /= 2
-    return last_safe(over, low, found)
+    return safe_boundary(over, low, found)
 
 
 def _last_kept(over: Callable[[float], float], tried: Array) -> tuple[float, float] | None:

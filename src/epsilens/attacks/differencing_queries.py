@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import plain
+from ..checks import float_or_array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
-from ..laws.closed.sums import LaplaceSumShift
-from ..laws.finite.law import Finite
-from ..laws.finite.translations import MOST_ATOMS, Geometric, GeometricDifference
-from ..laws.line.line import Clamped, Laplaces, LaplaceSum, Line
-from ..laws.line.pieces import Pieces
+from ..laws.finite_pairs import Finite
+from ..laws.geometric import MOST_ATOMS, Geometric, GeometricDifference
+from ..laws.laplace import Laplace
+from ..laws.normal import Normal
+from ..laws.piecewise import ClampedLaw, LaplaceMixture, LaplaceSum, LineLaw, PiecewiseLaw
+from ..laws.sums import LaplaceSumShift
 from ..mechanisms.arrays import arrays
 from ..mechanisms.noise import calibrated_psi
 from ..readings.law import Law
@@ -62,25 +61,25 @@ def differencing(
     >>> differencing(epsilon=1.0).success(), differencing(epsilon=1.0, known=True).success()
     (0.56192455952..., 0.69673467014...)
     """
-    eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))
-    moved = checks.at_least("gap", gap, 0.0) * checks.whole("targets", targets, low=1)
+    eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))
+    moved = checks.at_least("gap", gap, 0.0) * checks.integer("targets", targets, low=1)
     most = float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
-    share = float(checks.within("split", checks.scalar("split", split), _LEAST_SHARE, 1 - _LEAST_SHARE))
+    share = float(checks.in_range("split", checks.scalar("split", split), _LEAST_SHARE, 1 - _LEAST_SHARE))
     with np.errstate(over="ignore"):
         apart = np.asarray(moved / most)  # in sensitivities
-    checks.fitting(epsilon=eps, gap=apart)
+    checks.broadcastable(epsilon=eps, gap=apart)
     if np.any(eps * apart > _MOST_LOSS):
         raise InputError(
             f"gap is {np.max(moved) / targets:g} for {targets} and a sensitivity of {most:g}: noise hides nothing, "
             f"so give at most {_MOST_LOSS / np.max(eps) * most / targets:g}",
             parameter="gap",
         )
-    checks.choice("noise", noise, ("laplace", "gaussian", "geometric"))
+    checks.one_of("noise", noise, ("laplace", "gaussian", "geometric"))
     if not isinstance(known, (bool, np.bool_)):
         raise InputError(
             f"known is {known!r}: give True if one answer is known exactly, False otherwise", parameter="known"
         )
-    count = (1 if known else 2) if queries is None else checks.whole("queries", queries, low=1, high=_MOST_QUERIES)
+    count = (1 if known else 2) if queries is None else checks.integer("queries", queries, low=1, high=_MOST_QUERIES)
     if share != 0.5 and count != 2:
         raise InputError(
             f"split is {share:g} with {count} noisy answers: only two answers can share unevenly", parameter="split"
@@ -110,18 +109,21 @@ def differencing(
                 parameter="epsilon",
             )
         b1, b2 = 1 / share, 1 / (1 - share)  # in sensitivities over ε
-        law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
+        law = PiecewiseLaw(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
     told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
     told |= {"queries": count, "split": share, "targets": int(targets)}
     told |= {} if delta is None else {"delta": checks.scalar("delta", delta), "calibration": calibration}
     return Experiment(
-        law, "differencing", {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()}, worlds=SECRET
+        law,
+        "differencing",
+        {k: float_or_array(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
+        worlds=SECRET,
     )
 
 
 def _gaussian_shift(eps: Any, apart: Any, delta: Any, share: float, count: int, calibration: str) -> Any:
     """gap over the standard deviation of the combination, both in sensitivities: variances add."""
-    d = float(checks.within("delta", checks.scalar("delta", delta), _LEAST_DELTA, 1 - 2.0**-53))
+    d = float(checks.in_range("delta", checks.scalar("delta", delta), _LEAST_DELTA, 1 - 2.0**-53))
     shares = [share, 1 - share] if count == 2 else [1 / count] * count
 
     def scale(e: float) -> float:
@@ -134,7 +136,7 @@ def _gaussian_shift(eps: Any, apart: Any, delta: Any, share: float, count: int, 
 def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
     """Two-sided geometric noise, one answer or the difference of two; whole-number gaps."""
     e = checks.scalar("epsilon with geometric noise", eps, of="epsilon")
-    d = checks.whole("gap", plain(moved), low=0, high=MOST_ATOMS)
+    d = checks.integer("gap", float_or_array(moved), low=0, high=MOST_ATOMS)
     if count > 2:
         raise InputError(
             f"queries is {count}: with geometric noise one or two noisy answers are supported", parameter="queries"
@@ -158,7 +160,7 @@ def average_epsilon(epsilon: float, n: int) -> float:
     >>> average_epsilon(0.1, 2)
     0.74314718055...
     """
-    size = checks.whole("n", n, low=2)
+    size = checks.integer("n", n, low=2)
     eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
     return max(eps, -math.log1p(-1 / size) + eps * (size - 1) / size)
 
@@ -194,11 +196,11 @@ def differencing_average(
     scales differ, so even a target at the mean is exposed, and a clamped answer is evidence too; both against the
     paper's text.
     """
-    checks.choice("known", known, ("broad", "narrow"))
+    checks.one_of("known", known, ("broad", "narrow"))
     if not isinstance(clamp, bool | np.bool_):
         raise InputError(f"clamp is {clamp!r:.40}: give True or False", parameter="clamp", value=clamp)
-    size = checks.whole("n", n, low=2 if known == "broad" else 1)
-    eps = float(checks.loss("epsilon", checks.scalar("epsilon", epsilon)))
+    size = checks.integer("n", n, low=2 if known == "broad" else 1)
+    eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     a, centre = checks.scalar("value", value), checks.scalar("mean", mean)
     low, high = _bounds(bounds)
     for name, number in (("value", a), ("mean", centre)):
@@ -225,11 +227,11 @@ def differencing_average(
         )
     moved = min(max(moved, low), high)
     unit = high - low  # the answers are compared in units of the bounds, from the lower one
-    line0: Line = Laplaces.at((centre - low) / unit, reach / unit / eps / size)
-    line1: Line = Laplaces.at((moved - low) / unit, reach / unit / eps / other)
+    line0: LineLaw = LaplaceMixture.at((centre - low) / unit, reach / unit / eps / size)
+    line1: LineLaw = LaplaceMixture.at((moved - low) / unit, reach / unit / eps / other)
     if clamp:
-        line0, line1 = Clamped(line0, 0.0, 1.0), Clamped(line1, 0.0, 1.0)
-    law = Pieces(line0, line1, straight=True)
+        line0, line1 = ClampedLaw(line0, 0.0, 1.0), ClampedLaw(line1, 0.0, 1.0)
+    law = PiecewiseLaw(line0, line1, straight=True)
     # the noise was made for a sum that moves by ``reach``, but moves by as much as the bounds are apart
     true = average_epsilon(eps * ((high - low) / reach), max(size, other)) if clamp else math.inf
     parameters = {
@@ -261,7 +263,7 @@ def differencing_median(
     The score of x is −|#{v < x} − n/2|, of sensitivity ½, so the density on the bounds is ∝ e^{ε·score}: constant
     between values, hence a finite pair of cells.
     """
-    eps = float(checks.loss("epsilon", checks.scalar("epsilon", epsilon)))
+    eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     others = np.sort(checks.real("values", values).ravel())
     extra = checks.scalar("target", target)
     low, high = _bounds(bounds)

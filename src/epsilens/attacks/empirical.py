@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import Array, Number, plain
+from ..checks import Array, Number, float_or_array
 from ..errors import InputError
-from ..numerics.frozen import Valued
+from ..numerics.formatting import json_value
 from ..numerics.special import probit_gap
-from ..numerics.written import written
-from ..shown import Sentenced, Told
+from ..numerics.values import ValueSemantics
+from ..results import SentenceResult, ShortResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observed(Valued, Sentenced, Told):
+class Observed(ValueSemantics, SentenceResult, ShortResult):
     """The least losses consistent with an observed attack; infinite where no finite one is.
 
     ``laplace`` is the least ε of Laplace noise, ``gaussian`` the least ψ of normal noise, ``pure`` the least ε of any
@@ -44,7 +44,7 @@ class Observed(Valued, Sentenced, Told):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where no finite loss is consistent."""
-        return {k: written(v) for k, v in vars(self).items()} | {"sentence": self.sentence}
+        return {k: json_value(v) for k, v in vars(self).items()} | {"sentence": self.sentence}
 
 
 def observed(
@@ -89,13 +89,13 @@ def observed(
     hit, miss = np.where(flipped, 1 - true, true), np.where(flipped, true, 1 - true)
     gap = np.abs(true - false)
     return Observed(
-        plain(false),
-        plain(true),
+        float_or_array(false),
+        float_or_array(true),
         bool(flipped) if np.ndim(flipped) == 0 else flipped,
-        plain(_laplace(alpha, miss_alpha, hit, miss, gap)),
-        plain(_normal(alpha, miss, gap)),
-        plain(_any(alpha, miss_alpha, hit, miss, gap, 0.0)),
-        plain(_any(alpha, miss_alpha, hit, miss, gap, left_out)),
+        float_or_array(_laplace(alpha, miss_alpha, hit, miss, gap)),
+        float_or_array(_normal(alpha, miss, gap)),
+        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, 0.0)),
+        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, left_out)),
         left_out,
     )
 

@@ -26,13 +26,13 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
 from ..mechanisms.noise import calibrated_psi, together
-from ..numerics.frozen import Valued
-from ..numerics.roots import last_safe
-from ..shown import Sentenced
+from ..numerics.roots import safe_boundary
+from ..numerics.values import ValueSemantics
+from ..results import SentenceResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Crowd(Valued):
+class Crowd(ValueSemantics):
     """Distinct values in rising order, in units of the sensitivity, and how many people share each."""
 
     place: Array
@@ -105,11 +105,11 @@ def posterior_among(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
     >>> round(posterior_among(120, 5.0, 60 / 121), 13)
     0.0911407977678
     """
-    people = checks.whole("n", n, low=1)
+    people = checks.integer("n", n, low=1)
     loss, spread = checks.at_least("epsilon", epsilon, 0.0), checks.at_least("ratio", ratio, 0.0)
     together(epsilon=loss, ratio=spread)
     with np.errstate(over="ignore"):
-        return checks.plain(1 / (1 + (people - 1) * np.exp(-(loss * spread))))
+        return checks.float_or_array(1 / (1 + (people - 1) * np.exp(-(loss * spread))))
 
 
 def epsilon_among(n: int, at_most: float, ratio: float = 1.0) -> float:
@@ -118,7 +118,7 @@ def epsilon_among(n: int, at_most: float, ratio: float = 1.0) -> float:
     >>> round(epsilon_among(120, 1 / 3, 0.5), 10)
     8.1719526251
     """
-    people = checks.whole("n", n, low=1)
+    people = checks.integer("n", n, low=1)
     limit = float(checks.scalar("at_most", checks.probability("at_most", at_most)))
     spread = float(checks.at_least("ratio", checks.scalar("ratio", ratio), 0.0))
     if people == 1 or spread == 0:
@@ -156,7 +156,7 @@ def _no_epsilon(limit: float, floor: float, reading: str = "posterior") -> NoSol
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Valued, Sentenced):
+class Identification(ValueSemantics, SentenceResult):
     """What an attacker who knows n values learns about who is missing.
 
     ``posterior`` is the most certain they can become of anybody, None where only n and the range were given (with
@@ -248,9 +248,9 @@ def identify(
     >>> round(identify(n=120, value_range=(0, 1), sensitivity=2, at_most=1 / 3).epsilon, 10)
     8.1719526251
     """
-    checks.choice("query", query, QUERIES)
-    checks.choice("noise", noise, NOISES)
-    checks.choice("reading", reading, READINGS)
+    checks.one_of("query", query, QUERIES)
+    checks.one_of("noise", noise, NOISES)
+    checks.one_of("reading", reading, READINGS)
     given, people, low, high = _who(values, n, value_range)
     unit = (people - 1) if query == "mean" else 1
     own = sensitivity is None
@@ -283,7 +283,7 @@ def identify(
         assert chosen_epsilon is not None
         eps = min(chosen_epsilon, _MOST)
     else:
-        eps = float(checks.loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
+        eps = float(checks.privacy_loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
     by_bound = None
     if limit is not None and noise == "laplace" and reading == "posterior" and limit * people > 1:
         by_bound = epsilon_among(people, limit, ratio)
@@ -336,7 +336,7 @@ def _who(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, floa
         return array, int(array.size), float(array.min()), float(array.max())
     if n is None or value_range is None:
         raise InputError("who the people are is missing: give values, or n with value_range=(least, largest)")
-    people = checks.whole("n", n, low=2)
+    people = checks.integer("n", n, low=2)
     ends = checks.real("value_range", value_range)
     if ends.shape != (2,) or ends[0] > ends[1]:
         raise InputError(
@@ -371,7 +371,7 @@ def _largest(read: Callable[[float], float], limit: float, people: int, noise: s
     if read(_MOST) <= limit:
         return math.inf
     if Fraction(limit) * people > 1 and read(small) <= limit:
-        return last_safe(lambda e: read(e) - limit, small, _MOST)
+        return safe_boundary(lambda e: read(e) - limit, small, _MOST)
     if noise == "gaussian" and reading == "posterior" and limit * people > 1:
         raise NoSolutionError(
             f"no epsilon keeps the posterior at or under {limit:g}: with normal noise some answers, however rare, "

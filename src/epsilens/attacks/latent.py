@@ -28,17 +28,15 @@ from scipy.special import gammaln
 from ..checks import Array
 from ..errors import InputError
 from ..laws import product as products
-from ..laws.closed.apart import Apart
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal, NormalStep
 from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Flagged
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Step
-from ..laws.extreme import Ends
-from ..laws.finite.law import MOST_LOSS, Finite
-from ..laws.line.line import Laplaces, Normals
-from ..laws.line.pieces import Pieces
+from ..laws.finite_pairs import MOST_LOSS, Finite
+from ..laws.intersection import TwoSidedBound
+from ..laws.laplace import Laplace
+from ..laws.normal import KnownShiftStep, Normal, NormalStep
+from ..laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
 from ..readings.law import Law
 from .ratio_extrema import turning_points
 
@@ -92,9 +90,9 @@ def mixture_pair(places0: Array, w0: Array, places1: Array, w1: Array, noise: st
         )
     parts0, parts1 = _parts(places0, w0, width), _parts(places1, w1, width)
     if noise == "scale":
-        return Pieces(Laplaces(*parts0), Laplaces(*parts1))
-    lines = Normals(*parts0), Normals(*parts1)
-    return Pieces(*lines, breaks=turning_points(*lines))
+        return PiecewiseLaw(LaplaceMixture(*parts0), LaplaceMixture(*parts1))
+    lines = NormalMixture(*parts0), NormalMixture(*parts1)
+    return PiecewiseLaw(*lines, breaks=turning_points(*lines))
 
 
 def _parts(places: Array, weights: Array, width: float) -> tuple[tuple[float, ...], ...]:
@@ -126,14 +124,14 @@ def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[Answer, int]]) -> tu
     below = None if found is None else found.low
     high = found.high if found is not None and len(laplace) == len(answers) else None
     if found is not None and high is not None and found.step <= _FINE:
-        return Ends((high.as_bound(),), attained=below), _BRACKET
+        return TwoSidedBound((high.as_bound(),), attained=below), _BRACKET
     pairs = _coupled(prior, answers)
     bounds = [_normals(answers, pairs), _furthest(answers, pairs)]
     if len(laplace) == len(answers):
         bounds.insert(0, _told(answers, pairs))
     if high is None:
-        return Ends(tuple(bounds), attained=below), _TOLD
-    return Ends((high.as_bound(), *bounds), attained=below), _BRACKET
+        return TwoSidedBound(tuple(bounds), attained=below), _TOLD
+    return TwoSidedBound((high.as_bound(), *bounds), attained=below), _BRACKET
 
 
 def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prior, list[tuple[Answer, int]]]:
@@ -249,7 +247,9 @@ def _normals(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
     ends, weights = ends[weights > 0], weights[weights > 0]
     moved_at_all = min(float(weights.sum()), 1.0)
     step: Step = (
-        Apart(tuple(ends.tolist()), tuple(np.log(weights).tolist())) if ends.size > 1 else NormalStep(float(ends[0]))
+        KnownShiftStep(tuple(ends.tolist()), tuple(np.log(weights).tolist()))
+        if ends.size > 1
+        else NormalStep(float(ends[0]))
     )
     return Loss([(Flagged(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
 

@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import Array, Number, plain
+from ..checks import Array, Number, float_or_array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
-from ..numerics.frozen import Valued
-from ..numerics.written import written
+from ..laws.laplace import Laplace
+from ..laws.normal import Normal
+from ..numerics.formatting import json_value
+from ..numerics.values import ValueSemantics
 from ..readings import guesses
 from ..readings.law import Law
-from ..shown import Sentenced, Told
+from ..results import SentenceResult, ShortResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mistaken(Valued, Sentenced, Told):
+class Mistaken(ValueSemantics, SentenceResult, ShortResult):
     """What a mistaken adversary reaches, beside one who knows the truth.
 
     ``fpr``, ``recall``, ``precision`` and ``success`` are of the mistaken guess, under the true prior and noise; the
@@ -51,17 +51,17 @@ class Mistaken(Valued, Sentenced, Told):
     @property
     def baseline(self) -> Number:
         """How often the best guess is right without the release."""
-        return plain(np.maximum(self.prior, 1 - np.asarray(self.prior)))
+        return float_or_array(np.maximum(self.prior, 1 - np.asarray(self.prior)))
 
     @property
     def lost(self) -> Number:
         """What the mistake costs: best_success − success, at least 0."""
-        return plain(np.asarray(self.best_success) - np.asarray(self.success))
+        return float_or_array(np.asarray(self.best_success) - np.asarray(self.success))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; a precision is null where nobody is flagged."""
         names = {**vars(self), "baseline": self.baseline, "lost": self.lost}
-        return {k: written(v) for k, v in names.items()} | {"sentence": self.sentence}
+        return {k: json_value(v) for k, v in names.items()} | {"sentence": self.sentence}
 
 
 def mistaken(
@@ -100,8 +100,8 @@ def mistaken(
     # rounding may lift a guess as good as the best above it
     success = np.minimum((1 - truth) * (1 - fpr) + truth * recall, best)
     return Mistaken(
-        *(plain(x) for x in (truth, belief, fpr, recall, _precision(truth, fpr, recall), success)),
-        *(plain(x) for x in (best_fpr, best_recall, _precision(truth, best_fpr, best_recall), best)),
+        *(float_or_array(x) for x in (truth, belief, fpr, recall, _precision(truth, fpr, recall), success)),
+        *(float_or_array(x) for x in (best_fpr, best_recall, _precision(truth, best_fpr, best_recall), best)),
     )
 
 
@@ -124,7 +124,7 @@ def _factor(e: Experiment, believed: Any) -> Array:
             parameter="believed_noise",
         )
     size = np.asarray(e.parameters[name], dtype=float)
-    checks.fitting(believed_noise=noise, **{name: size})
+    checks.broadcastable(believed_noise=noise, **{name: size})
     with np.errstate(over="ignore"):
         ratio = noise / size
         value = ratio if name == "scale" else ratio * ratio

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from ..checks import Array
-from ..laws.line.line import Normals
+from ..laws.piecewise import NormalMixture
 from ..numerics.roots import root
 
 _FAR = 765.0  # further than the pair of laws is ever looked at
@@ -32,7 +32,7 @@ _NOISE = 1e-15  # relative to the terms of llr′ and of their logarithms: small
 _HALVINGS = 60  # by then the ends of an interval are one double
 
 
-def turning_points(line0: Normals, line1: Normals) -> tuple[float, ...]:
+def turning_points(line0: NormalMixture, line1: NormalMixture) -> tuple[float, ...]:
     """The places where llr′ changes sign, of mixtures whose normal laws all have one σ.
 
     Intervals are halved until llr′ has one sign in each, or is monotone, or the ratio moves by no more than rounding.
@@ -131,7 +131,7 @@ def _swollen(logs: Array) -> Array:
     return np.asarray(np.exp(np.minimum(logs, 150.0)))
 
 
-def _pair(line0: Normals, line1: Normals) -> _Pair:
+def _pair(line0: NormalMixture, line1: NormalMixture) -> _Pair:
     places, index = np.unique([*line0.locations, *line1.locations], return_inverse=True)
     logs = np.full((2, places.size), -np.inf)
     for row, at, line in zip(logs, np.split(index, [len(line0.locations)]), (line0, line1), strict=True):

@@ -19,8 +19,8 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError, kind_of
-from ..numerics.written import brief
+from ..errors import InputError, type_phrase
+from ..numerics.formatting import short_repr
 from .attack import Attack
 from .betting import History, broken, log_capital
 from .calls import limit_of
@@ -103,7 +103,7 @@ def audit(
     """
     if not callable(mechanism):
         raise InputError(
-            f"mechanism is {kind_of(mechanism)}: give a function of the input, such as lambda d: release(d)",
+            f"mechanism is {type_phrase(mechanism)}: give a function of the input, such as lambda d: release(d)",
             parameter="mechanism",
         )
     limit = None if timeout is None else limit_of(timeout)
@@ -113,14 +113,14 @@ def audit(
     if groups:
         source = GroupSource(mechanism, d0, d1, limit)
     elif batch:
-        most = 1_000_000 if batch is True else checks.whole("batch", batch, low=1)
+        most = 1_000_000 if batch is True else checks.integer("batch", batch, low=1)
         source = BatchSource(mechanism, d0, d1, most, limit)
     else:
         source = CallSource(mechanism, d0, d1, limit)
     differing(d0, d1)
     return audit_source(
         source, claim=claim, confidence=confidence, runs=runs, sequential=sequential, stop=stop,
-        low_bits=low_bits, seed=seed, progress=progress, pair=(brief(d0), brief(d1)),
+        low_bits=low_bits, seed=seed, progress=progress, pair=(short_repr(d0), short_repr(d1)),
     )  # fmt: skip
 
 
@@ -139,9 +139,9 @@ def audit_source(
 ) -> Audit:
     """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
     asked, alpha = claim_said(claim), level_of(confidence)
-    budget = checks.whole("runs", runs, low=1, high=_MOST_RUNS)
+    budget = checks.integer("runs", runs, low=1, high=_MOST_RUNS)
     if seed is not None:
-        seed = checks.whole("seed", seed, low=0)
+        seed = checks.integer("seed", seed, low=0)
     if source.width > 1:
         if not math.isfinite(asked.pure):
             raise InputError(
@@ -163,7 +163,7 @@ def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], 
         return progress
     if not isinstance(progress, bool):
         raise InputError(
-            f"progress is {kind_of(progress)}: give True, or a function that is told how far it is",
+            f"progress is {type_phrase(progress)}: give True, or a function that is told how far it is",
             parameter="progress",
         )
     if not progress:

@@ -44,9 +44,9 @@ class Canaries:
     included: Bits = field(init=False)
 
     def __post_init__(self) -> None:
-        self.m = checks.whole("m", self.m, low=1, high=_MOST)
+        self.m = checks.integer("m", self.m, low=1, high=_MOST)
         if self.seed is not None:
-            self.seed = checks.whole("seed", self.seed, low=0)
+            self.seed = checks.integer("seed", self.seed, low=0)
         coins = np.random.default_rng(None if self.seed is None else [self.seed, 0x63616E617279])
         self.included = coins.integers(0, 2, self.m).astype(bool)
 
@@ -76,7 +76,7 @@ class Canaries:
         if guesses is None:
             r = guesses_to_make(self.m, asked, alpha)
         else:
-            r = checks.whole("guesses", guesses, low=1, high=self.m)
+            r = checks.integer("guesses", guesses, low=1, high=self.m)
         order = np.argsort(score, kind="stable")
         out, into = order[: r // 2], order[self.m - (r - r // 2) :]
         right = int((~self.included[out]).sum() + self.included[into].sum())
@@ -104,9 +104,9 @@ def audit_guesses(
     >>> str(found.verdict), round(found.epsilon_lo, 2)
     ('VIOLATION', 0.68)
     """
-    m = checks.whole("m", m, low=1, high=_MOST)
-    r = checks.whole("r", r, low=1, high=m)
-    v = checks.whole("v", v, low=0, high=r)
+    m = checks.integer("m", m, low=1, high=_MOST)
+    r = checks.integer("r", r, low=1, high=m)
+    v = checks.integer("v", v, low=0, high=r)
     asked, alpha = claim_said(claim), level_of(confidence)
 
     def p_of(right: int) -> float:

@@ -23,11 +23,11 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from ..experiment import Experiment
-from ..laws.closed.normal import Normal
+from ..laws.normal import Normal
 from ..mechanisms.claims import from_dp, from_gdp, from_rdp, from_zcdp
-from ..numerics.frozen import Valued
+from ..numerics.values import ValueSemantics
 
 _LINES = 41
 _HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none
@@ -37,7 +37,7 @@ _NEAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Claim(Valued):
+class Claim(ValueSemantics):
     """Lines (ε, δ) that all hold, ε rising; ``experiment`` is what they were read from, where there is one.
 
     ``pure`` is the ε at which δ is 0, infinite where there is none. ``alone`` says that the pure line implies all the
@@ -137,7 +137,7 @@ def claim_of(claim: Any) -> Claim:
     if isinstance(claim, int | float | np.number) and not isinstance(claim, bool):
         return _named({"epsilon": float(claim)})
     raise InputError(
-        f"claim is {kind_of(claim)}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
+        f"claim is {type_phrase(claim)}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
         'or a text such as "epsilon=1, delta=1e-6", "mu=1", "rho=0.5" or "order=8, rho=4"',
         parameter="claim",
     )

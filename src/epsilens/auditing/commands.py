@@ -39,7 +39,7 @@ _PATIENCE = 3  # runs without an answer in time, after which the rest are not ma
 
 def processors(jobs: int | None) -> int:
     """How many processes run at a time: as many as there are processors, unless said."""
-    return (os.cpu_count() or 1) if jobs is None else checks.whole("jobs", jobs, low=1, high=1024)
+    return (os.cpu_count() or 1) if jobs is None else checks.integer("jobs", jobs, low=1, high=1024)
 
 
 def side_by_side(

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from .calls import Late, Raised, called, limited, quiet
 
 Bits: TypeAlias = NDArray[np.bool_]
@@ -187,7 +187,7 @@ class BatchSource:
         made = _sized(answer, count)
         if len(made) != count:
             told = f"{len(made)} outcomes" if len(made) <= count else "more outcomes"
-            told = told if len(made) else f"{kind_of(answer)}"
+            told = told if len(made) else f"{type_phrase(answer)}"
             raise InputError(
                 f"the batched mechanism returned {told} where {count} were asked: let mechanism(d, n) return a list or "
                 "an array of n outcomes",
@@ -218,7 +218,7 @@ class GroupSource:
                 or not hasattr(given, "__len__")
             ):
                 raise InputError(
-                    f"{name} is {kind_of(given)}: with groups=True give a list or an array with one entry a group",
+                    f"{name} is {type_phrase(given)}: with groups=True give a list or an array with one entry a group",
                     parameter="groups",
                 )
             if not isinstance(given, list | tuple) and hasattr(given, "__array__"):
@@ -257,7 +257,7 @@ class GroupSource:
             cells = _sized(answer, self.width)
             if len(cells) != self.width:
                 told = f"{len(cells)} cells" if len(cells) <= self.width else "more cells"
-                told = told if len(cells) else f"{kind_of(answer)}"
+                told = told if len(cells) else f"{type_phrase(answer)}"
                 raise InputError(
                     f"the mechanism returned {told} for {self.width} groups: let it return a list with one cell a "
                     "group, in their order",

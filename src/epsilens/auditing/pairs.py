@@ -35,7 +35,7 @@ from ..plan.noise import contribution, threshold_of
 from ..plan.plan import Release
 from ..plan.words import Size
 from ..publish.synthetic import made_up
-from ..worlds import Neighbours
+from ..worlds import Relation
 
 _OTHERS = 40  # rows of other people
 _MADE = 400  # rows from which those are taken that the plan covers
@@ -336,7 +336,7 @@ class Rows:
 
     def beside(self, others: list[Row], theirs: list[Row]) -> tuple[list[Row], list[Row]]:
         """The others without the person, and with them; with ``replace`` there are other rows of theirs instead."""
-        first = self.replaced(theirs) if self.plan.mechanism.neighbours is Neighbours.REPLACE else []
+        first = self.replaced(theirs) if self.plan.mechanism.neighbours is Relation.REPLACE else []
         return [*others, *first], [*others, *theirs]
 
     def replaced(self, theirs: list[Row]) -> list[Row]:

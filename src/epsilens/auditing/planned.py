@@ -21,7 +21,7 @@ from .. import checks
 from ..assessment.adversaries import Setting
 from ..assessment.promise import Promise, promise_of
 from ..checks import Array
-from ..errors import InputError, Refused
+from ..errors import InputError, LimitError
 from ..experiment import Experiment
 from ..mechanisms.claims import from_dp
 from ..mechanisms.composition import compose
@@ -30,7 +30,7 @@ from ..plan.movement import Question
 from ..plan.plan import Release
 from ..plan.read import as_written
 from ..publish.release import publishable
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .audit import Progress, Unbegun, audit_source
 from .claims import Claim, claim_of, line, lines_of
 from .game import Source
@@ -105,10 +105,10 @@ def audit_plan(
     ``claim`` replaces the plan's own; the pair about the secret is then left out, unless ``pairs`` names it.
     """
     said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
-    every = checks.whole("whole", whole, low=1)
+    every = checks.integer("whole", whole, low=1)
     try:
         publishable(said)
-    except Refused as error:  # nothing was audited: no verdict, and not the exit code of one
+    except LimitError as error:  # nothing was audited: no verdict, and not the exit code of one
         raise InputError(str(error), parameter=error.parameter) from None
     each_claim: Claim = claim_said(promised(said) if claim is None else claim)
     fewer, left = _narrowed(said)
@@ -162,7 +162,7 @@ def _asked(pairs: tuple[str, ...] | None) -> tuple[tuple[Kind, ...], bool]:
 def _pure(plan: Release, claim: Claim) -> bool:
     """Whether one call can be many guesses: a pure claim, people who come and go, and enough listed groups."""
     groups = max(len(query.labels or ()) for query in plan.queries)
-    return math.isfinite(claim.pure) and groups >= _FEWEST and plan.mechanism.neighbours is Neighbours.ADD_REMOVE
+    return math.isfinite(claim.pure) and groups >= _FEWEST and plan.mechanism.neighbours is Relation.ADD_REMOVE
 
 
 def _narrowed(plan: Release) -> tuple[Release, int]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ..numerics.frozen import Frozen, Valued
-from ..numerics.written import written
-from ..shown import Sentenced
+from ..numerics.formatting import json_value
+from ..numerics.values import FrozenMapping, ValueSemantics
+from ..results import SentenceResult
 from .claims import Claim
 
 
@@ -76,11 +76,11 @@ class Seen:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {k: written(v) for k, v in vars(self).items()} | {"words": [list(w) for w in self.words]}
+        return {k: json_value(v) for k, v in vars(self).items()} | {"words": [list(w) for w in self.words]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Valued, Sentenced):
+class Audit(ValueSemantics, SentenceResult):
     """The result of an audit. Every bound is from below, at ``confidence``, each by itself; none is a guarantee.
 
     ``epsilon_lo`` bounds ε at ``delta``, ``mu_lo`` the least μ-GDP, ``success_lo`` and ``advantage_lo`` what the best
@@ -119,7 +119,7 @@ class Audit(Valued, Sentenced):
     seconds: tuple[float, float] = field(default=(0.0, 0.0), compare=False, repr=False)  # of the runs; of the audit
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "claimed", Frozen(self.claimed))
+        object.__setattr__(self, "claimed", FrozenMapping(self.claimed))
 
     @property
     def refuted(self) -> bool:
@@ -139,11 +139,11 @@ class Audit(Valued, Sentenced):
         """A JSON-ready record; null where there is no finite number."""
         return {
             "schema": 1, "verdict": str(self.verdict), "claim": self.claim.name, "confidence": self.confidence,
-            "sequential": self.sequential, "runs": self.runs, "budget": self.budget, "evidence": written(self.evidence),
-            "epsilon_lo": written(self.epsilon_lo), "delta": self.delta, "mu_lo": written(self.mu_lo),
+            "sequential": self.sequential, "runs": self.runs, "budget": self.budget, "evidence": json_value(self.evidence),
+            "epsilon_lo": json_value(self.epsilon_lo), "delta": self.delta, "mu_lo": json_value(self.mu_lo),
             "success_lo": self.success_lo, "advantage_lo": self.advantage_lo,
-            "claimed": {name: written(value) for name, value in self.claimed.items()},
-            "largest_epsilon": written(self.largest_epsilon), "excess_lo": written(self.excess_lo),
+            "claimed": {name: json_value(value) for name, value in self.claimed.items()},
+            "largest_epsilon": json_value(self.largest_epsilon), "excess_lo": json_value(self.excess_lo),
             "event": None if self.event is None else self.event.to_dict(),
             "findings": [
                 {"finding": str(f.finding), "zero": f.zero, "one": f.one, "of": f.of} for f in self.findings

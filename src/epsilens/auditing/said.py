@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..catalogue.mechanisms import builder
-from ..catalogue.said import arguments_given, find_entry
+from ..catalogue.parsing import builder_arguments, find_entry
 from ..errors import InputError
 from .claims import Claim, claim_of
 
@@ -50,4 +50,4 @@ def _mechanism(words: Sequence[str]) -> object:
             takes = ", ".join(f"--{known.replace('_', '-')}" for known in entry.takes)
             raise InputError(f"claim has {name[:40]}: {entry.spoken} takes {takes}", parameter="claim")
         said[key] = value if equals else rest.pop(0)
-    return builder(entry)(**arguments_given(entry, said))
+    return builder(entry)(**builder_arguments(entry, said))

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..numerics.frozen import Valued
-from ..shown import Sentenced
+from ..numerics.values import ValueSemantics
+from ..results import SentenceResult
 from .claims import Claim, level_of
 from .result import Audit, Stopped, Verdict
 
@@ -38,7 +38,7 @@ class Named:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audits(Valued, Sentenced):
+class Audits(ValueSemantics, SentenceResult):
     """The audits of all pairs; ``confidence`` is that of all of them together. No bound is a guarantee."""
 
     shown_as = "audits"

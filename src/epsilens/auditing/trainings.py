@@ -58,9 +58,9 @@ class Trainings:
     _rng: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.records = checks.whole("records", self.records, low=2)
-        self.features = checks.whole("features", self.features, low=2)
-        self.steps = checks.whole("steps", self.steps, low=1)
+        self.records = checks.integer("records", self.records, low=2)
+        self.features = checks.integer("features", self.features, low=2)
+        self.steps = checks.integer("steps", self.steps, low=1)
         self.rate = float(checks.probability("rate", checks.scalar("rate", self.rate), closed=False))
         self.sigma = float(checks.positive("sigma", checks.scalar("sigma", self.sigma)))
         if not isinstance(self.device, str):

@@ -13,13 +13,13 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError, kind_of, need
-from ..experiment import Experiment, factor_of, independent
+from ..errors import InputError, require, type_phrase
+from ..experiment import Experiment, product_factor, require_independent
 from ..laws.composition.step import Noise, NoiseKind
-from ..laws.finite.envelope import Envelope, envelope
+from ..laws.envelope import Envelope, envelope
 from ..laws.product import steps_of
 from ..readings.law import Law
-from ..worlds import Neighbours, between
+from ..worlds import Relation, worlds_of_relation
 
 _MOST_POINTS = 40_000
 _MOST_POINTS, _MOST_COMPOSED = 1_000_000, 5_000_000  # of one grid, and of a composition: some seconds
@@ -38,9 +38,9 @@ def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
     Its δ(ε) for ε ≥ 0, in either order, is all that is taken: the worst pair of laws with these profiles. A pessimistic
     distribution gives an upper bound on every reading, as good as the distribution itself.
     """
-    known = need("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
+    known = require("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
     if not isinstance(pld, known.PrivacyLossDistribution):
-        raise InputError(f"pld is {kind_of(pld)}: give a PrivacyLossDistribution of dp-accounting", parameter="pld")
+        raise InputError(f"pld is {type_phrase(pld)}: give a PrivacyLossDistribution of dp-accounting", parameter="pld")
     remove, add = pld._pmf_remove, pld._pmf_add
     if not (remove._pessimistic_estimate and add._pessimistic_estimate):
         raise InputError(
@@ -50,7 +50,7 @@ def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
     law = envelope(*_profile(remove), None if pld._symmetric else _profile(add), rounding=_ROUNDING)
     told = {"interval": float(remove._discretization), "losses": int(remove.size), "neighbours": neighbours}
     note = "as exact as the distribution it was read from: upper bounds if that one is pessimistic"
-    return Experiment(law, "privacy_loss_distribution", told, notes=(note,), worlds=between(neighbours))
+    return Experiment(law, "privacy_loss_distribution", told, notes=(note,), worlds=worlds_of_relation(neighbours))
 
 
 def _profile(pmf: Any) -> tuple[Array, Array]:
@@ -83,16 +83,16 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     grid point and is above in between ("connect the dots", Doroshenko et al. 2022). A composition is left to
     dp-accounting: the distribution of each part, composed by its own transform.
     """
-    package = need("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
+    package = require("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
-    dt = float(checks.within("interval", checks.scalar("interval", interval), 1e-9, 1.0))
-    independent(experiment)
+    dt = float(checks.in_range("interval", checks.scalar("interval", interval), 1e-9, 1.0))
+    require_independent(experiment)
     if experiment.parts:
         return _composed([(to_pld(part, interval=dt), count) for part, count in experiment.parts])
     law = experiment.law
     if law.width:  # numerically composed: each part is known to dp-accounting itself, or all of it is read here
-        noises = [(step.noise, count) for step, count in steps_of(factor_of(experiment))]
+        noises = [(step.noise, count) for step, count in steps_of(product_factor(experiment))]
         made = [(_known_pld(noise, dt, package), count) for noise, count in noises]
         turned = {noise.swapped for noise, _ in noises if noise is not None}
         if all(one is not None for one, _ in made) and len(turned) == 1:
@@ -127,7 +127,7 @@ def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
     """Noise that dp-accounting knows itself, before any exchange of the two worlds; None for others."""
     if noise is None:
         return None
-    if noise.kind is NoiseKind.LAPLACE and (noise.rate is None or noise.neighbours is Neighbours.REPLACE):
+    if noise.kind is NoiseKind.LAPLACE and (noise.rate is None or noise.neighbours is Relation.REPLACE):
         return None
     mu = 1 / noise.size
     top = mu if noise.kind is NoiseKind.LAPLACE else mu * (mu / 2 + _FAR)
@@ -137,7 +137,7 @@ def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
     told: dict[str, Any] = {"value_discretization_interval": dt}
     if noise.rate is not None:
         told["sampling_prob"] = noise.rate
-    if noise.neighbours is Neighbours.REPLACE:
+    if noise.neighbours is Relation.REPLACE:
         told["neighboring_relation"] = package.NeighborRel.REPLACE_ONE
     make = package.from_gaussian_mechanism if noise.kind is NoiseKind.NORMAL else package.from_laplace_mechanism
     return make(1 / noise.size, **told)
@@ -145,7 +145,7 @@ def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
 
 def _pmf(pair: Envelope, dt: float) -> Any:
     """The losses of H1 and their masses."""
-    pmfs = need("dp_accounting.pld.pld_pmf", "writing a privacy-loss distribution")
+    pmfs = require("dp_accounting.pld.pld_pmf", "writing a privacy-loss distribution")
     index, inverse = np.unique(np.rint(pair.llr / dt).astype(int), return_inverse=True)
     masses = np.bincount(inverse, np.exp(pair.log_p0 + pair.llr), index.size) if index.size else np.zeros(0)
     return pmfs.create_pmf(dict(zip(index.tolist(), masses.tolist(), strict=True)) or {0: 0.0}, dt, pair.only1, True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..errors import InputError, kind_of, need
+from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
 from ..laws.composition.sided import WIDTH
 from ..laws.product import width_of
@@ -27,7 +27,7 @@ from ..mechanisms.noise import gaussian, laplace
 from ..mechanisms.sampling import subsample
 from ..mechanisms.selection import exponential, permute_and_flip, repeat_and_select
 from ..mechanisms.training import dpsgd
-from ..worlds import between, neighbours_of
+from ..worlds import parse_relation, worlds_of_relation
 
 _LOSSES, _MOST_LOSS, _FAINT = 2000, 700.0, 1e-30  # at which a release is read that fixed batches draw
 
@@ -38,10 +38,10 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
     ``neighbours`` is the relation the accountant would be told: with "replace" one record moves a sum twice as far as
     its norm, and randomised response needs it. Counts are counted for every event.
     """
-    events = need("dp_accounting.dp_event", "reading an event")
-    neighbours_of(neighbours)
+    events = require("dp_accounting.dp_event", "reading an event")
+    parse_relation(neighbours)
     if not isinstance(event, events.DpEvent):
-        raise InputError(f"event is {kind_of(event)}: give a DpEvent of dp-accounting", parameter="event")
+        raise InputError(f"event is {type_phrase(event)}: give a DpEvent of dp-accounting", parameter="event")
     parts: list[Experiment] = []
     rho = xi = 0.0
     for leaf, count in _leaves(event, 1, events):
@@ -90,7 +90,7 @@ def _concentrated(event: Any, neighbours: str) -> tuple[float, float] | None:
 def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
     """The events of a composition, with their counts."""
     if isinstance(event, events.SelfComposedDpEvent):
-        times = checks.whole("count", event.count, low=0)
+        times = checks.integer("count", event.count, low=0)
         if times:
             yield from _leaves(event.event, count * times, events)
     elif isinstance(event, events.ComposedDpEvent):
@@ -147,7 +147,7 @@ def _read_tree(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """Each record is in one of the trees at most, and the largest shows the most."""
     noise = _finite("noise_multiplier", event.noise_multiplier)
     counts = event.step_counts if isinstance(event.step_counts, list | tuple) else [event.step_counts]
-    leaves = max((checks.whole("step_counts", count, low=0) for count in counts), default=0)
+    leaves = max((checks.integer("step_counts", count, low=0) for count in counts), default=0)
     if not leaves:
         return None
     return tree(leaves, noise, neighbours=neighbours) if noise else _everything(neighbours)
@@ -167,7 +167,7 @@ def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """Also discrete noise, of which no more is known unless it is one number."""
     claimed = _concentrated(event, neighbours)
     if claimed is None:
-        most = _apart(neighbours) * checks.whole("sensitivity", event.sensitivity, low=0)
+        most = _apart(neighbours) * checks.integer("sensitivity", event.sensitivity, low=0)
         sigma = _finite("sigma", event.sigma)
         if not most:
             return None
@@ -200,7 +200,7 @@ def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | Non
     if neighbours != "replace":
         raise InputError("randomised response compares two answers of one person: give neighbours='replace'")
     noise = float(checks.probability("noise_parameter", checks.scalar("noise_parameter", event.noise_parameter)))
-    k = checks.whole("num_buckets", event.num_buckets, low=1)
+    k = checks.integer("num_buckets", event.num_buckets, low=1)
     if k == 1 or noise == 1:
         return None
     # the truth is told with 1 − p + p/k, each other answer with p/k
@@ -238,8 +238,8 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
 
 def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
     """A fixed number of records: whoever is drawn takes another's place, who may pull the other way."""
-    n = checks.whole("source_dataset_size", event.source_dataset_size, low=1)
-    batch = checks.whole("sample_size", event.sample_size, low=0, high=n)  # of as many draws, with replacement
+    n = checks.integer("source_dataset_size", event.source_dataset_size, low=1)
+    batch = checks.integer("sample_size", event.sample_size, low=0, high=n)  # of as many draws, with replacement
     if batch == 0:
         return None
     inside = list(_leaves(event.event, 1, events))
@@ -277,8 +277,8 @@ def drawn_by_fixed(one: Experiment | None, rate: float, steps: int, width: float
 
 def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
     """Poisson batches cut to a largest size. The rate need not be a whole number of people."""
-    n = checks.whole("dataset_size", event.dataset_size, low=0)
-    most = checks.whole("truncated_batch_size", event.truncated_batch_size, low=0)
+    n = checks.integer("dataset_size", event.dataset_size, low=0)
+    most = checks.integer("truncated_batch_size", event.truncated_batch_size, low=0)
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
     )
@@ -288,9 +288,9 @@ def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width:
     if not noise:
         return _everything(neighbours)
     asked = WIDTH if width is None else width_of(width)
-    law = truncated([Row(noise, rate, steps, n=n, truncation=most)], neighbours_of(neighbours), asked)
+    law = truncated([Row(noise, rate, steps, n=n, truncation=most)], parse_relation(neighbours), asked)
     told = {"sigma": noise, "rate": rate, "steps": steps, "n": n, "truncation": most, "batches": "truncated"}
-    return Experiment(law, "dpsgd", {**told, "neighbours": neighbours}, between(neighbours))
+    return Experiment(law, "dpsgd", {**told, "neighbours": neighbours}, worlds_of_relation(neighbours))
 
 
 #: By the name of an event: a step of a training, of which so many are made.

@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import Any
 
 from .. import checks
-from ..errors import InputError, kind_of, need
+from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
-from ..laws.extreme import Ends
+from ..laws.intersection import TwoSidedBound
 from ..mechanisms.training import dpsgd
 
 _WHY = "reading a data loader"
@@ -63,10 +63,10 @@ class Loop:
 
 def loop_of(loader: Any) -> Loop:
     """How a PyTorch ``DataLoader`` draws its batches, Opacus's own included; a sentence where that is not known."""
-    coins = need("opacus.utils.uniform_sampler", _WHY)
-    data = need("torch.utils.data", _WHY)
+    coins = require("opacus.utils.uniform_sampler", _WHY)
+    data = require("torch.utils.data", _WHY)
     if not isinstance(loader, data.DataLoader):
-        raise InputError(f"loader is {kind_of(loader)}: give a DataLoader of PyTorch or Opacus", parameter="loader")
+        raise InputError(f"loader is {type_phrase(loader)}: give a DataLoader of PyTorch or Opacus", parameter="loader")
     sampler, inner = loader.batch_sampler, None
     while type(sampler).__name__ == "BatchSplittingSampler":  # of Opacus's memory manager: the logical batch is inside
         sampler = sampler.sampler
@@ -109,9 +109,9 @@ def loaded(
     if (epochs is None) == (steps is None):
         raise InputError("training lasts so many epochs or so many steps: give one of them", parameter="epochs")
     if epochs is not None:
-        length = float(checks.within("epochs", checks.scalar("epochs", epochs), 1e-9, 1e9))
+        length = float(checks.in_range("epochs", checks.scalar("epochs", epochs), 1e-9, 1e9))
         steps = math.ceil(length * loop.passes - 1e-9)
-    return over(loop, [(sigma, loop.rate, checks.whole("steps", steps, low=1))], neighbours=neighbours, width=width)
+    return over(loop, [(sigma, loop.rate, checks.integer("steps", steps, low=1))], neighbours=neighbours, width=width)
 
 
 def over(
@@ -151,8 +151,8 @@ def over(
         lasting = {"epochs": [k // passes for _, _, k in rows]} if even else {"steps": [k for _, _, k in rows]}
         return dpsgd(**_said(sigma=[s for s, _, _ in rows], **lasting), **shuffled)
     above = dpsgd(sigma=min(s for s, _, _ in rows), epochs=epochs, **shuffled)  # all of it at its least
-    upper = above.law.laws if isinstance(above.law, Ends) else (above.law,)
-    return replace(above, law=Ends(upper))
+    upper = above.law.laws if isinstance(above.law, TwoSidedBound) else (above.law,)
+    return replace(above, law=TwoSidedBound(upper))
 
 
 def _said(**columns: list[Any]) -> dict[str, Any]:

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..calibration.choice import Choice
+from ..calibration.choose import Choice
 from ..checks import Array
-from ..errors import InputError, kind_of, need
+from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
-from ..laws.finite.envelope import Envelope, envelope
-from ..laws.finite.law import Finite
-from ..laws.finite.rdp import MayFail
+from ..laws.envelope import Envelope, FailureConversion, envelope
+from ..laws.finite_pairs import Finite
 from ..mechanisms.claims import ROUNDING, from_dp, from_rdp, from_zcdp
 from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, randomized_response
 from ..mechanisms.noise import gaussian, laplace
@@ -49,10 +48,10 @@ def from_measurement(
     - ``"exponential"``, ``"gumbel"``: noisy max under ``max_divergence``, under ``zero_concentrated_divergence``.
     - ``"response"``: randomised response among so many ``answers``.
     """
-    known = need("opendp.mod", "reading a measurement")
+    known = require("opendp.mod", "reading a measurement")
     if not isinstance(measurement, known.Measurement):
         raise InputError(
-            f"measurement is {kind_of(measurement)}: give a Measurement of OpenDP", parameter="measurement"
+            f"measurement is {type_phrase(measurement)}: give a Measurement of OpenDP", parameter="measurement"
         )
     try:
         promised = measurement.map(d_in)
@@ -106,7 +105,7 @@ _WHOLE = re.compile(r"\b[iu](8|16|32|64|128|size)\b")
 def _noise(
     noise: str, measurement: Any, d_in: Any, promised: Any, answers: int, whole: int | None, neighbours: str
 ) -> Experiment:
-    checks.choice("noise", noise, tuple(_MEASURED))
+    checks.one_of("noise", noise, tuple(_MEASURED))
     measure = str(measurement.output_measure.type)
     if measure != _MEASURED[noise]:
         raise InputError(f"{noise} noise is measured by {_MEASURED[noise]}, not by {measure}: leave noise out")
@@ -138,7 +137,7 @@ def _steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | No
     on the L2 distance alone, but only where it is continuous.
     """
     if whole is not None:
-        return checks.whole("whole", whole, low=0)
+        return checks.integer("whole", whole, low=0)
     carrier, metric = str(measurement.input_domain.carrier_type), str(measurement.input_metric.type)
     if not metric.startswith(_DISTANCES):
         raise InputError(
@@ -147,7 +146,7 @@ def _steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | No
             parameter="whole",
         )
     if _WHOLE.search(carrier):
-        moved = checks.whole("d_in", d_in, low=1)
+        moved = checks.integer("d_in", d_in, low=1)
     else:
         unit = float(measurement.map(0.0))  # of rounding to a grid, which the map adds to every distance
         unit = unit if noise == "laplace" else math.sqrt(2 * unit)
@@ -189,7 +188,7 @@ def _with_failure(experiment: Experiment, delta: float) -> Experiment:
     eps = np.unique(np.maximum(law.llr, 0.0))
     grown = delta + (1 - delta) * np.asarray(law.profile(eps), dtype=float)
     best = law.conversion if isinstance(law, Envelope) else None
-    best = MayFail(best, delta) if best is not None and 0 < delta < 1 else None
+    best = FailureConversion(best, delta) if best is not None and 0 < delta < 1 else None
     more = envelope(eps, np.minimum(grown, 1.0), rounding=ROUNDING, conversion=best)
     told = {**experiment.parameters, "delta": delta}
     return Experiment(more, experiment.origin, told, experiment.worlds, experiment.notes)

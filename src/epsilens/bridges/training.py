@@ -22,12 +22,12 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from .. import checks
-from ..catalogue.readings import find
-from ..errors import InputError, need
+from ..catalogue.readings import find_reading
+from ..errors import InputError, require
 from ..experiment import Experiment
 from ..mechanisms.discrete import approximate, pure
 from ..mechanisms.training import dpsgd
-from ..shown import Shown, presenter
+from ..results import Result, presenter
 from .loaders import Loop, Way, loop_of, over
 
 NAME = "epsilens"
@@ -80,7 +80,7 @@ def _row(row: Any) -> Row:
     share = float(checks.at_least("sample_rate", checks.scalar("sample_rate", rate), 0.0))
     # accumulated batches can add up to more than everyone; too rare a draw is rounded up
     share = min(max(share, _LEAST_RATE), 1.0) if share else 0.0
-    return min(noise, _MOST_NOISE), share, checks.whole("steps", steps, low=0)
+    return min(noise, _MOST_NOISE), share, checks.integer("steps", steps, low=0)
 
 
 def opacus_accountant() -> str:
@@ -89,9 +89,9 @@ def opacus_accountant() -> str:
     The class is :func:`accountant_class`; calling this twice does no harm. From then on ``PrivacyEngine`` also tells
     such an accountant which data loader it prepared.
     """
-    registry = need("opacus.accountants.registry", "an accountant for Opacus")
+    registry = require("opacus.accountants.registry", "an accountant for Opacus")
     registry.register_accountant(NAME, accountant_class(), force=True)
-    _listen(need("opacus", "an accountant for Opacus").PrivacyEngine)
+    _listen(require("opacus", "an accountant for Opacus").PrivacyEngine)
     return NAME
 
 
@@ -114,7 +114,7 @@ def _listen(engine: Any) -> None:
 @lru_cache(maxsize=1)
 def accountant_class() -> type[Any]:
     """The accountant: a subclass of Opacus's ``IAccountant``, made when Opacus is first needed."""
-    base: Any = need("opacus.accountants", "an accountant for Opacus").IAccountant
+    base: Any = require("opacus.accountants", "an accountant for Opacus").IAccountant
 
     class Accountant(base):  # type: ignore[misc]
         """Counts the steps of a training and reads the risk from their certified composition."""
@@ -176,10 +176,10 @@ def accountant_class() -> type[Any]:
 
         def risk(self, reading: str = "success", **arguments: Any) -> float:
             """A reading of the steps so far, by name: success, advantage, roc (with fpr), …"""
-            wanted = find(reading)
+            wanted = find_reading(reading)
             return float(getattr(self.experiment(), wanted.name)(**wanted.arguments(arguments)))
 
-        def report(self, **arguments: float) -> Shown:
+        def report(self, **arguments: float) -> Result:
             """The sentence and the table: what an attacker learns from the training so far."""
             return presenter().explained(self.experiment(), **arguments)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, need
-from ..experiment import Experiment, factor_of, independent
+from ..errors import InputError, require
+from ..experiment import Experiment, product_factor, require_independent
 from ..laws.composition.step import NoiseKind
 from ..laws.product import steps_of
 from ..numerics.binomial import log_binomial
@@ -20,10 +20,10 @@ from ..numerics.binomial import log_binomial
 
 def to_event(experiment: Experiment) -> Any:
     """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
-    events = need("dp_accounting.dp_event", "writing an event")
+    events = require("dp_accounting.dp_event", "writing an event")
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
-    independent(experiment)
+    require_independent(experiment)
     if experiment.parts:
         made = [(to_event(one), count) for one, count in experiment.parts]
         composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]
@@ -134,7 +134,7 @@ def _mixture(e: Experiment, events: Any) -> Any:
 
 
 def _sample(e: Experiment, events: Any) -> Any:
-    noise = steps_of(factor_of(e))[0][0].noise
+    noise = steps_of(product_factor(e))[0][0].noise
     if noise is None or noise.rate is None or noise.swapped:
         raise InputError(
             f"a sample of {e.parameters['of']} has no DpEvent that accountants read: "
@@ -165,7 +165,7 @@ def _selection(e: Experiment, events: Any) -> Any:
 def _by_steps(e: Experiment, events: Any) -> Any:
     """Steps of noise that is known by name, sampled or not."""
     made = []
-    for step, count in steps_of(factor_of(e)):
+    for step, count in steps_of(product_factor(e)):
         noise = step.noise
         if noise is None or noise.swapped or noise.kind is not NoiseKind.NORMAL:
             raise InputError(f"{e.name} has no DpEvent: write a privacy-loss distribution by to_pld")

@@ -9,15 +9,15 @@ from typing import Any
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..numerics.frozen import Frozen, Valued
-from ..shown import Picture, Pictures, Shown, presenter
+from ..numerics.values import FrozenMapping, ValueSemantics
+from ..results import ChartLike, ChartsLike, Result, presenter
 
 #: Lines that can be told apart in one chart.
 MOST = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Valued, Shown):
+class Comparison(ValueSemantics, Result):
     """Experiments by their names, and the arguments every reading of them is taken at."""
 
     shown_as = "comparison"
@@ -27,13 +27,13 @@ class Comparison(Valued, Shown):
     arguments: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", Frozen(self.arguments))
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
 
     def frame(self) -> Any:
         """Every reading as a pandas DataFrame: a row each, a column for each experiment and what no release reads."""
         return presenter().frame(self)
 
-    def chart(self, name: str | Sequence[str] = "roc") -> Picture | Pictures:
+    def chart(self, name: str | Sequence[str] = "roc") -> ChartLike | ChartsLike:
         """Their curves over each other; the names are those of :meth:`Experiment.chart`."""
         first, *rest = self.experiments
         asked = {key: self.arguments[key] for key in ("prior", "fpr") if key in self.arguments}

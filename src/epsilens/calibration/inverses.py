@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from scipy.special import erf, lambertw, log_ndtr
 
-from ..laws.closed.normal import psi_for_delta
+from ..laws.normal import psi_for_delta
 from ..numerics.special import half_normal_quantile, probit_gap
 
 Arguments = Mapping[str, float]

@@ -3,41 +3,131 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..catalogue.readings import Reading, find
+from ..catalogue.readings import Reading, find_reading
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..numerics.frozen import Frozen, Valued
-from ..shares import SHARES, shares_of
-from ..shown import Picture, Pictures, Shown, presenter
-from .called import called, check_parameter, is_listed
-from .choice import argument
-from .progress import Progress, counted
+from ..numerics.values import FrozenMapping, ValueSemantics
+from ..results import ChartLike, ChartsLike, Result, presenter
+from ..shares import SHARES, parse_shares
+from .choose import build_experiment, check_parameter, is_array_like, reading_argument
+
+T = TypeVar("T")
+#: Told how many are done, and of how many; or whether to show it.
+Progress: TypeAlias = Callable[[int, int], object] | bool | None
+#: Seconds after which a computation says how far it is, and between two sayings.
+_PATIENCE, _EVERY = 1.0, 0.2
+
+
+def track_progress(items: Iterable[T], total: int, progress: Progress = None) -> Iterator[T]:
+    """The items, one after the other, with how far they are.
+
+    ``progress`` is called with how many are done and how many there are; True shows it at once, False never, and None
+    after a second, where somebody is watching: in a notebook or at a terminal.
+
+    >>> list(counted("ab", 2, lambda done, of: print(done, "of", of)))
+    1 of 2
+    2 of 2
+    ['a', 'b']
+    """
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise InputError(
+            f"progress is {progress!r}: give True, False or a function of how many are done and of how many",
+            parameter="progress",
+        )
+    if callable(progress):
+        for done, item in enumerate(items, 1):
+            yield item
+            progress(done, total)
+        return
+    show = _display() if progress is not False else None
+    if show is None and progress is True:
+        show = _TerminalLine()
+    started = last = time.monotonic()
+    try:
+        for done, item in enumerate(items, 1):
+            yield item
+            now = time.monotonic()
+            if show is not None and now - last > _EVERY and (progress or now - started > _PATIENCE):
+                last, left = now, (now - started) / done * (total - done)
+                show.tell(f"{done} of {total}, about {left:.0f} s left")
+    finally:
+        if show is not None:
+            show.end()
+
+
+class _TerminalLine:
+    """One line on the error stream, written anew."""
+
+    def __init__(self) -> None:
+        self._wide = 0
+
+    def tell(self, words: str) -> None:
+        self._write(f"\r{words:<{self._wide}}")
+        self._wide = len(words)
+
+    def end(self) -> None:
+        if self._wide:
+            self._write(f"\r{'':<{self._wide}}\r")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+class _NotebookOutput:
+    """One output of a notebook's cell, which renews itself and is gone in the end."""
+
+    def __init__(self, display: Any) -> None:
+        self._display, self._handle = display, None
+
+    def tell(self, words: str) -> None:
+        bundle = {"text/plain": words}
+        if self._handle is None:
+            self._handle = self._display(bundle, raw=True, display_id=True)
+        else:
+            self._handle.update(bundle, raw=True)
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)
+
+
+def _display() -> _TerminalLine | _NotebookOutput | None:
+    """Where somebody is watching; None where nobody is."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None:
+        return _NotebookOutput(import_module("IPython.display").display)
+    return _TerminalLine() if sys.stderr is not None and sys.stderr.isatty() else None
+
 
 #: Experiments of one sweep.
 _MOST = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Asked(Valued):
+class ReadingSpec(ValueSemantics):
     """A reading and its arguments."""
 
     name: str
     arguments: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "arguments", Frozen(self.arguments))
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Valued, Shown):
+class Sweep(ValueSemantics, Result):
     """Readings at every combination of the ``varied`` values: one axis of an array for each, in their order.
 
     ``low`` and ``high`` hold the proven ends of each reading by its name, equal where it is exact; the upper one is
@@ -49,13 +139,13 @@ class Sweep(Valued, Shown):
     mechanism: str
     varied: Mapping[str, tuple[Any, ...]]
     given: Mapping[str, Any]
-    readings: tuple[Asked, ...]
+    readings: tuple[ReadingSpec, ...]
     low: Mapping[str, Array]
     high: Mapping[str, Array]
 
     def __post_init__(self) -> None:
         for name in ("varied", "given", "low", "high"):
-            object.__setattr__(self, name, Frozen(getattr(self, name)))
+            object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     def __getitem__(self, reading: str) -> Array:
         return self.high[self._known(reading)]
@@ -88,7 +178,7 @@ class Sweep(Valued, Shown):
         """A pandas DataFrame with a row for each combination: its values, and each reading."""
         return presenter().table(list(self.rows()))
 
-    def chart(self, reading: str | None = None, *, log: bool | None = None) -> Picture | Pictures:
+    def chart(self, reading: str | None = None, *, log: bool | None = None) -> ChartLike | ChartsLike:
         """A reading against the first parameter, with a line for each value of the others; all readings unless named.
 
         ``log`` says whether the horizontal axis is logarithmic; it is where the values span a factor of 20.
@@ -101,14 +191,14 @@ class Sweep(Valued, Shown):
         """A JSON-ready record; a value that is not finite is null."""
         return {
             "mechanism": self.mechanism,
-            "given": {name: _written(value) for name, value in self.given.items()},
+            "given": {name: _json_value(value) for name, value in self.given.items()},
             "varied": {name: list(values) for name, values in self.varied.items()},
             "readings": {asked.name: dict(asked.arguments) for asked in self.readings},
-            "rows": [{name: _written(value) for name, value in row.items()} for row in self.rows()],
+            "rows": [{name: _json_value(value) for name, value in row.items()} for row in self.rows()],
         }
 
 
-def _written(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
@@ -147,11 +237,11 @@ def sweep(
             f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
             parameter="given",
         )
-    varied = {name: _values(name, value) for name, value in values.items() if is_listed(value)}
+    varied = {name: _values(name, value) for name, value in values.items() if is_array_like(value)}
     if not varied:
         raise InputError("nothing is varied: give a list of values by name, such as sigma=[1.0, 2.0]")
     single = {name: value for name, value in values.items() if name not in varied}
-    asked, left = _asked(reading, single)
+    asked, left = _reading_specs(reading, single)
     fixed = dict(given or {})
     for name in (*varied, *left):
         if name in fixed:
@@ -162,11 +252,11 @@ def sweep(
     size = math.prod(len(v) for v in varied.values())
     if size > _MOST:
         raise InputError(f"the values make {size:,} experiments: give fewer, at most {_MOST:,}")
-    ends = _together(mechanism, fixed, varied, asked)
+    ends = _vectorised(mechanism, fixed, varied, asked)
     if ends is None:
         made = []
-        for row in counted(product(*varied.values()), size, progress):
-            one = called(mechanism, {**fixed, **dict(zip(varied, row, strict=True))})
+        for row in track_progress(product(*varied.values()), size, progress):
+            one = build_experiment(mechanism, {**fixed, **dict(zip(varied, row, strict=True))})
             made.append([one.bracket(each.name, **each.arguments) for each in asked])
         ends = np.asarray(made, dtype=float)
     shape = tuple(len(v) for v in varied.values())
@@ -180,13 +270,13 @@ def sweep(
 def _values(name: str, value: Any) -> tuple[Any, ...]:
     raw = np.asarray(value) if not isinstance(value, list | tuple) else None
     listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
-    if (raw is not None and raw.ndim != 1) or not listed or any(is_listed(each) for each in listed):
+    if (raw is not None and raw.ndim != 1) or not listed or any(is_array_like(each) for each in listed):
         raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", parameter=name)
     made = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
-    return tuple(map(shares_of, made)) if name in SHARES else made
+    return tuple(map(parse_shares, made)) if name in SHARES else made
 
 
-def _asked(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Asked, ...], dict[str, Any]]:
+def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[ReadingSpec, ...], dict[str, Any]]:
     """The readings with their arguments, and what is left for the mechanism."""
     told: Mapping[str, Mapping[str, Any]]
     if isinstance(reading, Mapping):
@@ -200,25 +290,25 @@ def _asked(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Asked, ...], 
     used: set[str] = set()
     made = []
     for name, own in told.items():
-        known = find(name)
+        known = find_reading(name)
         if not isinstance(own, Mapping):
             raise InputError(f"the arguments of {name} are {own!r}: give them by name", parameter="reading")
-        shared = {key: single[key] for key in _takes(known) if key in single and key not in own}
+        shared = {key: single[key] for key in _argument_names(known) if key in single and key not in own}
         used |= set(shared)
         arguments = known.arguments({**shared, **own})
-        made.append(Asked(name, {key: argument(key, value) for key, value in arguments.items()}))
+        made.append(ReadingSpec(name, {key: reading_argument(key, value) for key, value in arguments.items()}))
     return tuple(made), {name: value for name, value in single.items() if name not in used}
 
 
-def _takes(reading: Reading) -> tuple[str, ...]:
+def _argument_names(reading: Reading) -> tuple[str, ...]:
     return (*reading.required, *reading.either, *reading.optional)
 
 
-def _together(
+def _vectorised(
     mechanism: Callable[..., Experiment],
     fixed: Mapping[str, Any],
     varied: Mapping[str, tuple[Any, ...]],
-    asked: Sequence[Asked],
+    asked: Sequence[ReadingSpec],
 ) -> Array | None:
     """All at once, where the mechanism holds many experiments in one closed form; the rest is read one by one."""
     if len(varied) > 1 or hasattr(mechanism, "__wrapped__"):  # a builder of single numbers, made to take arrays

@@ -12,9 +12,8 @@ from enum import IntEnum
 from typing import Any
 
 from .mechanisms import CLAIMS, MECHANISMS
-from .parameter import Kind, Panel, Parameter, flag
-from .parameters import CONDITIONS, PARAMETERS
-from .said import EXPLAINED, reading_options
+from .parameters import CONDITIONS, PARAMETERS, Input, Panel, Parameter, option_flag
+from .parsing import EXPLANATION_OPTIONS, reading_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +35,18 @@ class Option:
     def help(self) -> str:
         """The sentence of the command's help, with what holds if the option is left out."""
         shown = f" [{self.parameter.shown}]" if self.parameter.shown else ""
-        return f"{self.parameter.explained(flag)}{shown}."
+        return f"{self.parameter.explained(option_flag)}{shown}."
 
     @property
     def metavar(self) -> str:
         """What stands for the value in help."""
         if self.parameter.metavar:
             return self.parameter.metavar
-        words = {Kind.NUMBERS: "LIST", Kind.WORD: "WORD", Kind.TEXT: "TEXT"}
+        words = {Input.NUMBERS: "LIST", Input.WORD: "WORD", Input.TEXT: "TEXT"}
         return words.get(self.parameter.kind, "NUMBER")
 
 
-def _shared(name: str, help: str = "", shown: str | None = None, panel: Panel | None = None) -> Option:
+def _param(name: str, help: str = "", shown: str | None = None, panel: Panel | None = None) -> Option:
     """A parameter that several commands have, in this one's words."""
     known = PARAMETERS[name]
     return Option(
@@ -60,12 +59,12 @@ def _shared(name: str, help: str = "", shown: str | None = None, panel: Panel | 
     )
 
 
-def _own(
+def _opt(
     name: str,
     help: str,
     metavar: str = "",
     panel: Panel = Panel.DATA,
-    kind: Kind = Kind.TEXT,
+    kind: Input = Input.TEXT,
     shown: str = "",
     **more: Any,
 ) -> Option:
@@ -76,29 +75,31 @@ def _own(
 # -- what several commands share ----------------------------------------------------------------------------------
 
 _OUTPUT = (
-    _own("format", "How to write the result", "[table|json|md|html|csv|pdf]", Panel.OUTPUT, Kind.WORD, default="table"),
-    _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
+    _opt(
+        "format", "How to write the result", "[table|json|md|html|csv|pdf]", Panel.OUTPUT, Input.WORD, default="table"
+    ),
+    _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
 )
 #: How a table is read: on which engine, and what that may take.
 _READING = (
-    _own("engine", "duckdb, spark or an Ibis URL", "NAME"),
-    _own("memory", "What reading may take, 4GB say", "SIZE"),
-    _own("spill", "A folder with room for what memory does not hold", "FOLDER"),
+    _opt("engine", "duckdb, spark or an Ibis URL", "NAME"),
+    _opt("memory", "What reading may take, 4GB say", "SIZE"),
+    _opt("spill", "A folder with room for what memory does not hold", "FOLDER"),
 )
-_PERSON = _own("person", "Whose row it is", "COLUMN")
-_TABLE = _own("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL", "TABLE", positional=True, needed=True)
+_PERSON = _opt("person", "Whose row it is", "COLUMN")
+_TABLE = _opt("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL", "TABLE", positional=True, needed=True)
 _NOISE_WORD = "laplace, gaussian or geometric"
 
 
 def _limit(help: str, **more: Any) -> Option:
-    return _own("at_most", help, "READING=VALUE", Panel.READING, **more)
+    return _opt("at_most", help, "READING=VALUE", Panel.READING, **more)
 
 
 def _mechanism(claims: bool, needed: bool = True, more: str = "") -> Option:
     names = ", ".join(m.spoken for m in MECHANISMS.values())
     more = (f"; or a claim: {', '.join(CLAIMS)}" if claims else "") + more
     more += "" if needed else "; without one, --epsilon and --delta are a claim"
-    return _own("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
+    return _opt("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
 
 
 def _noise(*entries: Mapping[str, Any]) -> tuple[Option, ...]:
@@ -118,18 +119,18 @@ def _adversary() -> tuple[Option, ...]:
 
 
 def _sweep(help: str) -> Option:
-    return _own("sweep", help, "NAME=LOW:HIGH:COUNT", Panel.NOISE, repeated=True)
+    return _opt("sweep", help, "NAME=LOW:HIGH:COUNT", Panel.NOISE, repeated=True)
 
 
 def _compare() -> tuple[Option, ...]:
     return (
-        _own(
+        _opt(
             "settings", "Two settings or more, such as laplace:epsilon=1 gaussian:psi=1 dpsgd:n=60000,batch=256,…",
             "SETTING", Panel.NOISE, positional=True, needed=True, repeated=True,
         ),
-        _shared("prior"),
-        *_panel(Panel.READING, EXPLAINED),
-        _own("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
+        _param("prior"),
+        *_panel(Panel.READING, EXPLANATION_OPTIONS),
+        _opt("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
         *_OUTPUT,
     )  # fmt: skip
 
@@ -139,8 +140,8 @@ def _explain() -> tuple[Option, ...]:
     named = _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting")
     return (
         named, *noise, _sweep("Vary a parameter: 0.1:10:50 (:log for equal ratios) or a list; repeated, a grid"),
-        *_adversary(), *_panel(Panel.READING, EXPLAINED),
-        _own(
+        *_adversary(), *_panel(Panel.READING, EXPLANATION_OPTIONS),
+        _opt(
             "reading", "With --sweep: what is read", "LIST", Panel.READING,
             shown="success, advantage, posterior, auc, epsilon",
         ),
@@ -151,7 +152,7 @@ def _explain() -> tuple[Option, ...]:
 def _choose() -> tuple[Option, ...]:
     return (
         _mechanism(claims=False),
-        _own("parameter", "What to choose", "NAME", Panel.NOISE, shown="epsilon"),
+        _opt("parameter", "What to choose", "NAME", Panel.NOISE, shown="epsilon"),
         *_noise(MECHANISMS),
         _sweep("Choose along a series: of the limit, success=0.51:0.9:20, or of another parameter"),
         *_adversary(),
@@ -162,168 +163,173 @@ def _choose() -> tuple[Option, ...]:
 
 
 #: Which ledger, and whose account in it.
-_LEDGER = _own("ledger", "A file of SQLite, or postgresql://user@host/database", "URL", default="ledger.db")
-_PEOPLE = _own("people", "Whom the releases are about", "NAME", shown="the only account")
+_LEDGER = _opt("ledger", "A file of SQLite, or postgresql://user@host/database", "URL", default="ledger.db")
+_ACCOUNT = _opt("people", "Whom the releases are about", "NAME", shown="the only account")
 
 
 def _ledger_add() -> tuple[Option, ...]:
     return (
         _mechanism(claims=True, needed=False),
         _LEDGER,
-        _PEOPLE,
-        _own("title", "What was released", "TEXT"),
-        _own(
+        _ACCOUNT,
+        _opt("title", "What was released", "TEXT"),
+        _opt(
             "part", "The part of the people it is about; it counts for everyone, since that cannot be checked", "NAME"
         ),
-        _own("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Kind.FLAG),
+        _opt("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Input.FLAG),
         *(
-            o for o in _noise(MECHANISMS, CLAIMS) if o.name != _PEOPLE.name
+            o for o in _noise(MECHANISMS, CLAIMS) if o.name != _ACCOUNT.name
         ),  # an account is of each person, not of groups
-        _own("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Kind.WHOLE, shown="1"),
-        _own(
-            "beside", "Chance that something beside the noise gives a person away", panel=Panel.NOISE, kind=Kind.NUMBER
+        _opt("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Input.WHOLE, shown="1"),
+        _opt(
+            "beside", "Chance that something beside the noise gives a person away", panel=Panel.NOISE, kind=Input.NUMBER
         ),
-        _shared("for_delta", "The δ at which ε is charged where the noise has none without"),
+        _param("for_delta", "The δ at which ε is charged where the noise has none without"),
         *_OUTPUT,
     )
 
 
 _LEDGER_LIMIT = (
     _LEDGER,
-    _PEOPLE,
-    _own("success", "How often an adversary may guess right, 0.65 say", panel=Panel.READING, kind=Kind.NUMBER),
-    _own("epsilon", "The sum of ε", panel=Panel.READING, kind=Kind.NUMBER),
-    _own("psi", "The root of the sum of ψ²", panel=Panel.READING, kind=Kind.NUMBER),
-    _own("rho", "The sum of ρ, of zCDP", panel=Panel.READING, kind=Kind.NUMBER),
-    _own("delta", "The sum of δ, beside each of them", panel=Panel.READING, kind=Kind.NUMBER, shown="0"),
-    _own("partition", "A column that parts the people: nobody is in two parts, nor ever moves", "COLUMN"),
+    _ACCOUNT,
+    _opt("success", "How often an adversary may guess right, 0.65 say", panel=Panel.READING, kind=Input.NUMBER),
+    _opt("epsilon", "The sum of ε", panel=Panel.READING, kind=Input.NUMBER),
+    _opt("psi", "The root of the sum of ψ²", panel=Panel.READING, kind=Input.NUMBER),
+    _opt("rho", "The sum of ρ, of zCDP", panel=Panel.READING, kind=Input.NUMBER),
+    _opt("delta", "The sum of δ, beside each of them", panel=Panel.READING, kind=Input.NUMBER, shown="0"),
+    _opt("partition", "A column that parts the people: nobody is in two parts, nor ever moves", "COLUMN"),
     *_OUTPUT,
 )
-_LEDGER_CHECK = (_LEDGER, _own("head", "The hash in a file of answers: a ledger cut off at its end lacks it", "HASH"))
-_LEDGER_EXPORT = (_LEDGER, _PEOPLE, _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT))
+_LEDGER_CHECK = (_LEDGER, _opt("head", "The hash in a file of answers: a ledger cut off at its end lacks it", "HASH"))
+_LEDGER_EXPORT = (_LEDGER, _ACCOUNT, _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT))
 
 _DIFFERENCE = (
-    _shared("epsilon", "The budget of the attack", "needed without --at-most"),
-    _shared("sensitivity", "What the noise is calibrated to", "1"),
-    _own("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Kind.WORD, shown="laplace"),
-    _shared("delta", "δ of gaussian noise"),
-    _own("gap", "How far the target moves the answer", panel=Panel.ADVERSARY, kind=Kind.NUMBER, shown="1"),
-    _own("known", "One of the two answers is known exactly", panel=Panel.ADVERSARY, kind=Kind.FLAG),
-    _own("split", "Share of ε for the first answer", panel=Panel.ADVERSARY, kind=Kind.NUMBER, shown="0.5"),
-    _own("queries", "How many noisy answers are combined", panel=Panel.ADVERSARY, kind=Kind.NUMBER),
-    _own("targets", "How many people the answers differ by", panel=Panel.ADVERSARY, kind=Kind.NUMBER, shown="1"),
-    _own("n", "For an average: people behind the known answer", panel=Panel.ADVERSARY, kind=Kind.NUMBER),
-    _own("value", "For an average: the target's value", panel=Panel.ADVERSARY, kind=Kind.NUMBER),
-    _own("mean", "For an average: the known answer", panel=Panel.ADVERSARY, kind=Kind.NUMBER),
-    _own("bounds", "For an average", "LOW,HIGH", Panel.ADVERSARY, Kind.NUMBERS),
-    _own("narrow", "For an average: the known one leaves the target out", panel=Panel.ADVERSARY, kind=Kind.FLAG),
-    _shared("prior"),
+    _param("epsilon", "The budget of the attack", "needed without --at-most"),
+    _param("sensitivity", "What the noise is calibrated to", "1"),
+    _opt("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Input.WORD, shown="laplace"),
+    _param("delta", "δ of gaussian noise"),
+    _opt("gap", "How far the target moves the answer", panel=Panel.ADVERSARY, kind=Input.NUMBER, shown="1"),
+    _opt("known", "One of the two answers is known exactly", panel=Panel.ADVERSARY, kind=Input.FLAG),
+    _opt("split", "Share of ε for the first answer", panel=Panel.ADVERSARY, kind=Input.NUMBER, shown="0.5"),
+    _opt("queries", "How many noisy answers are combined", panel=Panel.ADVERSARY, kind=Input.NUMBER),
+    _opt("targets", "How many people the answers differ by", panel=Panel.ADVERSARY, kind=Input.NUMBER, shown="1"),
+    _opt("n", "For an average: people behind the known answer", panel=Panel.ADVERSARY, kind=Input.NUMBER),
+    _opt("value", "For an average: the target's value", panel=Panel.ADVERSARY, kind=Input.NUMBER),
+    _opt("mean", "For an average: the known answer", panel=Panel.ADVERSARY, kind=Input.NUMBER),
+    _opt("bounds", "For an average", "LOW,HIGH", Panel.ADVERSARY, Input.NUMBERS),
+    _opt("narrow", "For an average: the known one leaves the target out", panel=Panel.ADVERSARY, kind=Input.FLAG),
+    _param("prior"),
     _limit("Choose ε by a limit"),
-    _shared("fpr"),
-    _shared("beta"),
+    _param("fpr"),
+    _param("beta"),
     *_OUTPUT,
 )
 
 _TAMPER = (
-    _shared("epsilon", "The ε of the answer"),
-    _shared("sensitivity", "What the noise is calibrated to", "1"),
-    _own("noise", "laplace or gaussian", "TEXT", Panel.NOISE, Kind.WORD, shown="laplace"),
-    _shared("delta", "δ of gaussian noise said by ε"),
-    _shared("scale", "Scale of laplace noise, instead of ε"),
-    _shared("sigma", "Standard deviation of gaussian noise, instead of ε"),
-    _shared("calibration"),
-    _shared("bias", panel=Panel.ADVERSARY),
-    _shared("stretch", "How much wider it makes the noise", "1", Panel.ADVERSARY),
-    _shared("alpha", "Share of false alarms accepted", "0.05"),
-    _own(
+    _param("epsilon", "The ε of the answer"),
+    _param("sensitivity", "What the noise is calibrated to", "1"),
+    _opt("noise", "laplace or gaussian", "TEXT", Panel.NOISE, Input.WORD, shown="laplace"),
+    _param("delta", "δ of gaussian noise said by ε"),
+    _param("scale", "Scale of laplace noise, instead of ε"),
+    _param("sigma", "Standard deviation of gaussian noise, instead of ε"),
+    _param("calibration"),
+    _param("bias", panel=Panel.ADVERSARY),
+    _param("stretch", "How much wider it makes the noise", "1", Panel.ADVERSARY),
+    _param("alpha", "Share of false alarms accepted", "0.05"),
+    _opt(
         "power",
         "Share of false records to notice",
         panel=Panel.READING,
-        kind=Kind.PROBABILITY,
+        kind=Input.PROBABILITY,
         shown="0.9; 0.5 without --bias",
     ),
-    _own("published", "Published answers to test", "A,B,C", kind=Kind.NUMBERS),
-    _own("expected", "What they should be: one for all, or one each", "A,B,C", kind=Kind.NUMBERS),
-    _own("series", "CSV with columns published and expected", "FILE"),
-    _own("side", "Where to look: both, above or below", "TEXT", Panel.READING, Kind.WORD, shown="both"),
-    _own(
-        "method", "For a series: holm, or spending while answers arrive", "TEXT", Panel.READING, Kind.WORD, shown="holm"
+    _opt("published", "Published answers to test", "A,B,C", kind=Input.NUMBERS),
+    _opt("expected", "What they should be: one for all, or one each", "A,B,C", kind=Input.NUMBERS),
+    _opt("series", "CSV with columns published and expected", "FILE"),
+    _opt("side", "Where to look: both, above or below", "TEXT", Panel.READING, Input.WORD, shown="both"),
+    _opt(
+        "method",
+        "For a series: holm, or spending while answers arrive",
+        "TEXT",
+        Panel.READING,
+        Input.WORD,
+        shown="holm",
     ),
     *_OUTPUT,
 )
 
 _IDENTIFY = (
-    _own("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL; with --column", "TABLE", positional=True),
-    _own("column", "The values, one row a person; empty ones are left out", "NAME"),
-    _own("person", "Whose row it is: a person's values are added up", "NAME"),
-    _own("n", "Without a table: how many people", kind=Kind.NUMBER),
-    _own("range", "Without a table: the least and largest value", "LOW,HIGH", kind=Kind.NUMBERS),
-    _own("query", "sum or mean", "WORD", kind=Kind.WORD, default="sum"),
-    _shared("epsilon", "Privacy loss", "needed without --at-most"),
-    _shared("delta", "δ of gaussian noise"),
-    _shared("sensitivity", "What the noise is calibrated to", "the largest absolute value"),
-    _own("noise", "laplace or gaussian", "WORD", Panel.NOISE, Kind.WORD, default="laplace"),
+    _opt("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL; with --column", "TABLE", positional=True),
+    _opt("column", "The values, one row a person; empty ones are left out", "NAME"),
+    _opt("person", "Whose row it is: a person's values are added up", "NAME"),
+    _opt("n", "Without a table: how many people", kind=Input.NUMBER),
+    _opt("range", "Without a table: the least and largest value", "LOW,HIGH", kind=Input.NUMBERS),
+    _opt("query", "sum or mean", "WORD", kind=Input.WORD, default="sum"),
+    _param("epsilon", "Privacy loss", "needed without --at-most"),
+    _param("delta", "δ of gaussian noise"),
+    _param("sensitivity", "What the noise is calibrated to", "the largest absolute value"),
+    _opt("noise", "laplace or gaussian", "WORD", Panel.NOISE, Input.WORD, default="laplace"),
     _limit("A limit: posterior=0.1, or success=0.05 with a table"),
     *_OUTPUT,
 )
 
 _SCAN = (
     _TABLE,
-    _own("quasi", "Columns an attacker may know", "A,B,C", Panel.ADVERSARY, needed=True),
+    _opt("quasi", "Columns an attacker may know", "A,B,C", Panel.ADVERSARY, needed=True),
     _PERSON,
-    _own("known_columns", "At most so many known", "N", Panel.ADVERSARY, Kind.WHOLE),
-    _own("min_query_size", "Fewest people a query covers", "N", kind=Kind.WHOLE),
-    _own("max_rows", "Most rows of one person used", "N", kind=Kind.WHOLE),
-    _own("query", "A planned query; may be repeated", "TEXT", repeated=True),
-    _own("sampling_fraction", "Share of the population in the table", kind=Kind.NUMBER),
-    _shared("epsilon", "The planned ε of each query"),
-    _own("limit", "The success tolerated", "success=VALUE", Panel.READING),
-    _own("quantile", "Share of people kept under it", panel=Panel.READING, kind=Kind.NUMBER),
-    _own("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Kind.WORD, default="laplace"),
-    _shared("delta", "δ of gaussian noise"),
-    _own("known", "The attacker knows one of the two answers exactly", panel=Panel.ADVERSARY, kind=Kind.FLAG),
+    _opt("known_columns", "At most so many known", "N", Panel.ADVERSARY, Input.WHOLE),
+    _opt("min_query_size", "Fewest people a query covers", "N", kind=Input.WHOLE),
+    _opt("max_rows", "Most rows of one person used", "N", kind=Input.WHOLE),
+    _opt("query", "A planned query; may be repeated", "TEXT", repeated=True),
+    _opt("sampling_fraction", "Share of the population in the table", kind=Input.NUMBER),
+    _param("epsilon", "The planned ε of each query"),
+    _opt("limit", "The success tolerated", "success=VALUE", Panel.READING),
+    _opt("quantile", "Share of people kept under it", panel=Panel.READING, kind=Input.NUMBER),
+    _opt("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Input.WORD, default="laplace"),
+    _param("delta", "δ of gaussian noise"),
+    _opt("known", "The attacker knows one of the two answers exactly", panel=Panel.ADVERSARY, kind=Input.FLAG),
     *_READING,
-    _own("show_people", "List the values of isolated people", panel=Panel.OUTPUT, kind=Kind.FLAG),
+    _opt("show_people", "List the values of isolated people", panel=Panel.OUTPUT, kind=Input.FLAG),
     *_OUTPUT,
 )
 
 _CORRELATE = (
     _TABLE,
-    _own("columns", "The records: one column for each", "A,B,C", needed=True),
-    _own("model", "normal, table or chain", "TEXT", kind=Kind.WORD, default="normal"),
-    _own("query", "sum, or linear with --weights", "TEXT", kind=Kind.WORD, default="sum"),
-    _own("weights", "Weights of a linear query, one a record", "1,2,3", kind=Kind.NUMBERS),
-    _shared("scale", "Scale of Laplace noise"),
-    _shared("sigma", "σ of Gaussian noise"),
-    _shared("epsilon", "Laplace noise for this ε; 1 by default"),
-    _own(
+    _opt("columns", "The records: one column for each", "A,B,C", needed=True),
+    _opt("model", "normal, table or chain", "TEXT", kind=Input.WORD, default="normal"),
+    _opt("query", "sum, or linear with --weights", "TEXT", kind=Input.WORD, default="sum"),
+    _opt("weights", "Weights of a linear query, one a record", "1,2,3", kind=Input.NUMBERS),
+    _param("scale", "Scale of Laplace noise"),
+    _param("sigma", "σ of Gaussian noise"),
+    _param("epsilon", "Laplace noise for this ε; 1 by default"),
+    _opt(
         "own_noise",
         "With --sigma: whether unknown records count as noise",
         panel=Panel.NOISE,
-        kind=Kind.FLAG,
+        kind=Input.FLAG,
         default=True,
     ),
-    _own("bounds", "Values beyond are moved to these", "LOW,HIGH", kind=Kind.NUMBERS),
-    _own("reach", "By how much a record can change", "NUMBER", kind=Kind.NUMBERS),
-    _own("by", "Rows that share it are related", "COLUMN"),
-    _own("size", "Members of a group; with --by", "N", kind=Kind.NUMBER),
+    _opt("bounds", "Values beyond are moved to these", "LOW,HIGH", kind=Input.NUMBERS),
+    _opt("reach", "By how much a record can change", "NUMBER", kind=Input.NUMBERS),
+    _opt("by", "Rows that share it are related", "COLUMN"),
+    _opt("size", "Members of a group; with --by", "N", kind=Input.NUMBER),
     _PERSON,
-    _own("time", "When; a person's values over time are the records", "COLUMN"),
-    _own("confidence", "Of the interval for sampling error", panel=Panel.READING, kind=Kind.NUMBER, default="0.95"),
-    _own("time_limit", "End the search with a proven bound", "SECONDS", Panel.READING, Kind.NUMBER),
+    _opt("time", "When; a person's values over time are the records", "COLUMN"),
+    _opt("confidence", "Of the interval for sampling error", panel=Panel.READING, kind=Input.NUMBER, default="0.95"),
+    _opt("time_limit", "End the search with a proven bound", "SECONDS", Panel.READING, Input.NUMBER),
     *_READING,
     *_OUTPUT,
 )
 
 _NOTIONS = (
-    _own(
+    _opt(
         "from",
         "The notion that holds: dp, blowfish, pufferfish, ddp, ip, mp, mi, ip-database, …",
         "NOTION",
         Panel.READING,
     ),
-    _own("to", "The notion asked about", "NOTION", Panel.READING),
-    _shared("epsilon", "The ε that holds, or that is wanted without --from", panel=Panel.READING),
+    _opt("to", "The notion asked about", "NOTION", Panel.READING),
+    _param("epsilon", "The ε that holds, or that is wanted without --from", panel=Panel.READING),
     *(Option(p) for p in CONDITIONS.values()),
     *_OUTPUT,
 )
@@ -335,22 +341,22 @@ _FIXED = {
     "scan": _SCAN,
     "correlate": _CORRELATE,
     "notions": _NOTIONS,
-    "ledger-show": (_LEDGER, _PEOPLE, *_OUTPUT),
+    "ledger-show": (_LEDGER, _ACCOUNT, *_OUTPUT),
     "ledger-limit": _LEDGER_LIMIT,
     "ledger-check": _LEDGER_CHECK,
     "ledger-export": _LEDGER_EXPORT,
 }
-_MADE = {"explain": _explain, "choose": _choose, "compare": _compare, "ledger-add": _ledger_add}
+_BUILT = {"explain": _explain, "choose": _choose, "compare": _compare, "ledger-add": _ledger_add}
 #: The commands whose options are declared here; of two words, with a dash between them.
-COMMANDS = (*_MADE, *_FIXED)
+COMMANDS = (*_BUILT, *_FIXED)
 
 
-def options_of(command: str) -> tuple[Option, ...]:
+def command_options(command: str) -> tuple[Option, ...]:
     """The options of a command; those that take a mechanism have whatever the mechanisms and readings take now."""
-    return _MADE[command]() if command in _MADE else _FIXED[command]
+    return _BUILT[command]() if command in _BUILT else _FIXED[command]
 
 
-class Exit(IntEnum):
+class ExitCode(IntEnum):
     """How a command ended.
 
     >>> Exit.NO_SOLUTION, int(Exit.BAD_INPUT)
@@ -374,17 +380,17 @@ class Exit(IntEnum):
 
 
 _MEANINGS = {
-    Exit.FINE: "Fine.",
-    Exit.FAULT: "Something went wrong inside epsilens: please report it.",
-    Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
-    Exit.NO_SOLUTION: "Nothing satisfies the limit: the question is well put, but no parameter answers it; an "
+    ExitCode.FINE: "Fine.",
+    ExitCode.FAULT: "Something went wrong inside epsilens: please report it.",
+    ExitCode.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
+    ExitCode.NO_SOLUTION: "Nothing satisfies the limit: the question is well put, but no parameter answers it; an "
     "assessment whose limits no ε meets is shown all the same.",
-    Exit.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
+    ExitCode.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
     "shown all the same), a release is refused (nothing is released, nothing spent), an audit refutes the claim, an "
     "answer looks tampered with, or a ledger is not as it was written.",
-    Exit.UNWRITTEN: "What was made could not be written, on a full disk, say. A release that says so is spent and in "
+    ExitCode.UNWRITTEN: "What was made could not be written, on a full disk, say. A release that says so is spent and in "
     "the ledger: run it again with another --output, which costs nothing.",
-    Exit.HUNG_UP: "Stopped by SIGHUP: the terminal was closed.",
-    Exit.INTERRUPTED: "Stopped from the keyboard.",
-    Exit.TERMINATED: "Stopped by SIGTERM.",
+    ExitCode.HUNG_UP: "Stopped by SIGHUP: the terminal was closed.",
+    ExitCode.INTERRUPTED: "Stopped from the keyboard.",
+    ExitCode.TERMINATED: "Stopped by SIGTERM.",
 }

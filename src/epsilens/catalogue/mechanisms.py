@@ -13,14 +13,13 @@ from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .parameter import Parameter
-from .parameters import PARAMETERS
+from .parameters import PARAMETERS, Parameter
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
 
-class Family(StrEnum):
+class Purpose(StrEnum):
     """What mechanisms are for, in the order in which lists show them."""
 
     NOISE = "Noise on an answer"
@@ -31,7 +30,7 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """What an experiment can be built from by name.
 
     ``builder`` is ``module:function``; ``takes`` are the parameters it takes, ``needs`` those without which it cannot
@@ -69,7 +68,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Mechanism(Entry):
+class MechanismEntry(CatalogueEntry):
     """A mechanism.
 
     ``ways`` say how much noise there is, the page's first one first, each by the parameters that belong together.
@@ -78,7 +77,7 @@ class Mechanism(Entry):
     given. ``how`` is one line on how it works, with the experiment's parameters in braces.
     """
 
-    family: Family = Family.NOISE
+    family: Purpose = Purpose.NOISE
 
     ways: tuple[tuple[str, ...], ...] = (("epsilon",),)
     said_by: tuple[tuple[str, ...], ...] = ()
@@ -108,16 +107,16 @@ class Mechanism(Entry):
             return None
         options = {name: parameters[name] for name in way}
         others = [p for n, p in PARAMETERS.items() if n in self.takes and n in parameters and n not in options]
-        options |= {p.name: parameters[p.name] for p in others if _unusual(p, parameters)}
-        return options | {p.name: parameters[p.name] for p in others if _beside(p, parameters)}
+        options |= {p.name: parameters[p.name] for p in others if _differs_from_default(p, parameters)}
+        return options | {p.name: parameters[p.name] for p in others if _differs_from_derived(p, parameters)}
 
 
-def _unusual(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
+def _differs_from_default(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
     """Whether a parameter with a usual value has another."""
     return parameter.usual is not None and parameters[parameter.name] != parameter.usual
 
 
-def _beside(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
+def _differs_from_derived(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
     """Whether a parameter that follows from others unless given is not what follows."""
     return parameter.follows is not None and parameters[parameter.name] != parameter.follows(parameters)
 
@@ -128,16 +127,16 @@ _SIGMA = (("sigma",),)
 
 # Records, one fact beside the other.
 # fmt: off
-MECHANISMS: dict[str, Mechanism] = {
+MECHANISMS: dict[str, MechanismEntry] = {
     m.key: m
     for m in (
-        Mechanism(
+        MechanismEntry(
             "laplace", "Laplace noise", "epsilens.mechanisms.noise:laplace",
             ("epsilon", "scale", *_MOVES, "stretch", "norm"),
             note="Calibrated to the L1 sensitivity. `stretch` is the ratio of the noise scales under H1 and H0.",
             ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
-        Mechanism(
+        MechanismEntry(
             "gaussian", "Gaussian noise", "epsilens.mechanisms.noise:gaussian",
             ("epsilon", "delta", "sigma", "psi", "calibration", *_MOVES, "norm"),
             note="L2 sensitivity. `calibration` is `analytic` (the smallest sufficient σ) or `classical`, which is "
@@ -145,91 +144,91 @@ MECHANISMS: dict[str, Mechanism] = {
             ways=(("sigma",), ("psi",), ("epsilon", "delta")), said_by=(("epsilon", "delta"), ("sigma",)),
             chosen="sigma", instead={"delta": "epsilon"},
         ),
-        Mechanism(
+        MechanismEntry(
             "geometric", "Geometric noise", "epsilens.mechanisms.discrete:geometric", ("epsilon", "scale", *_MOVES),
             note="Whole-number noise for counts.",
             ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
-        Mechanism(
+        MechanismEntry(
             "discrete_gaussian", "Discrete Gaussian noise", "epsilens.mechanisms.discrete:discrete_gaussian",
             ("sigma", *_MOVES), needs=("sigma",),
             note="Whole-number noise.",
             ways=_SIGMA, said_by=_SIGMA, chosen="sigma",
         ),
-        Mechanism(
+        MechanismEntry(
             "skellam", "Skellam noise",
             "epsilens.mechanisms.discrete:skellam", ("variance", *_MOVES), needs=("variance",),
             note="Whole-number noise, the difference of two Poisson numbers: what several parties add adds up to it.",
             ways=(("variance",),), said_by=(("variance",),), chosen="variance",
         ),
-        Mechanism(
+        MechanismEntry(
             "randomized_response", "Randomised response", "epsilens.mechanisms.discrete:randomized_response",
             ("epsilon", "truth", "k"),
-            note="One person's own answer among `k`.", family=Family.LOCAL,
+            note="One person's own answer among `k`.", family=Purpose.LOCAL,
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
-        Mechanism(
+        MechanismEntry(
             "unary", "Unary encoding", "epsilens.mechanisms.local:unary", ("epsilon", "kind"), needs=("epsilon",),
-            note="One bit for each value, flipped at random.", family=Family.LOCAL, said_by=_EPSILON,
+            note="One bit for each value, flipped at random.", family=Purpose.LOCAL, said_by=_EPSILON,
             how="Each person reports one bit for every possible value, set for their own, and flips each at random.",
         ),
-        Mechanism(
+        MechanismEntry(
             "hadamard_response", "Hadamard response", "epsilens.mechanisms.local:hadamard_response", ("epsilon",),
             needs=("epsilon",),
-            note="A column of a Hadamard matrix, likelier one of the value's own.", family=Family.LOCAL,
+            note="A column of a Hadamard matrix, likelier one of the value's own.", family=Purpose.LOCAL,
             said_by=_EPSILON,
             how="Each person reports one of many sets of values, more often a set that holds their own; any two values "
             "share half of the sets.",
         ),
-        Mechanism(
+        MechanismEntry(
             "count_mean_sketch", "Count-mean sketch", "epsilens.mechanisms.local:count_mean_sketch",
             ("epsilon", "collision", "hadamard"), needs=("epsilon",),
-            note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Family.LOCAL,
+            note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Purpose.LOCAL,
             said_by=_EPSILON,
             how="Each person hashes their value by a function drawn at random, and reports the function and the hashed "
             "value with its bits flipped at random.",
         ),
-        Mechanism(
+        MechanismEntry(
             "rappor", "RAPPOR", "epsilens.mechanisms.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
-            note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Family.LOCAL,
+            note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Purpose.LOCAL,
             ways=(("f",),), said_by=(("f",),), chosen="f",
             how="Each person sets {h} bits for their value, replaces bits by coins once and for good, and flips bits "
             "again at each report.",
         ),
-        Mechanism(
+        MechanismEntry(
             "shuffled", "Shuffled answers", "epsilens.mechanisms.shuffle:shuffled", ("epsilon", "n", "answers"),
             needs=("epsilon", "n"),
             note="The answers of `n` people, each randomised with ε and then shuffled: an upper bound for any "
-            "randomiser, within a bracket for randomised response with so many `answers`.", family=Family.LOCAL,
+            "randomiser, within a bracket for randomised response with so many `answers`.", family=Purpose.LOCAL,
             ways=(("epsilon", "n"),), said_by=(("epsilon", "n"),),
             how="Each of {n:,} people randomises their own answer; the answers are shuffled, so that nobody sees whose "
             "is whose.",
         ),
-        Mechanism(
+        MechanismEntry(
             "exponential", "Exponential mechanism", "epsilens.mechanisms.selection:exponential",
             ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
             note="Picks an outcome by its score; the worst case over all scores unless they are given. `monotonic` "
             "when a person can only raise scores.",
-            family=Family.SELECTION, how="The release picks one outcome, more often one with a higher score.",
+            family=Purpose.SELECTION, how="The release picks one outcome, more often one with a higher score.",
         ),
-        Mechanism(
+        MechanismEntry(
             "staircase", "Staircase noise", "epsilens.mechanisms.discrete:staircase", ("epsilon", "gamma", *_MOVES),
             needs=("epsilon",),
             note="`gamma` defaults to the least mean absolute error.", said_by=_EPSILON,
         ),
-        Mechanism(
+        MechanismEntry(
             "pure", "Any ε-DP release", "epsilens.mechanisms.discrete:pure", ("epsilon",
             "neighbours"), needs=("epsilon",),
             note="For when only the claim is known: the riskiest release that is still ε-DP.", said_by=_EPSILON,
-            family=Family.CLAIM,
+            family=Purpose.CLAIM,
         ),
-        Mechanism(
+        MechanismEntry(
             "approximate", "Any (ε, δ)-DP release", "epsilens.mechanisms.discrete:approximate",
             ("epsilon", "delta", "neighbours"), needs=("epsilon", "delta"),
-            note="The same for (ε, δ)-DP.", family=Family.CLAIM,
+            note="The same for (ε, δ)-DP.", family=Purpose.CLAIM,
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
-        Mechanism(
+        MechanismEntry(
             "dpsgd", "DP-SGD", "epsilens.mechanisms.training:dpsgd",
             (
                 "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "schedule",
@@ -243,7 +242,7 @@ MECHANISMS: dict[str, Mechanism] = {
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
             "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
             "Noise in other units is `std`, with `clip`. [Which is mine?](which.md)",
-            family=Family.TRAINING,
+            family=Purpose.TRAINING,
             ways=(("batch", "n", "epochs"), ("rate", "steps")),
             said_by=(
                 ("sigma", "n", "batch", "epochs", "truncation"), ("sigma", "n", "batch", "steps", "truncation"),
@@ -251,7 +250,7 @@ MECHANISMS: dict[str, Mechanism] = {
             ),
             chosen="sigma", instead={"clip": "std"},
         ),
-        Mechanism(
+        MechanismEntry(
             "mixture", "Gaussian noise and a random shift", "epsilens.mechanisms.mixtures:mixture",
             ("shifts", "weights", "sigma", "neighbours", "width"), needs=("shifts", "weights", "sigma"),
             note="The answer moves by one of `shifts`, each with its weight in `weights`: dp-accounting's mixture of "
@@ -260,52 +259,52 @@ MECHANISMS: dict[str, Mechanism] = {
             how="A person moves the answer by a random distance, and Gaussian noise of standard deviation {sigma:.4g} "
             "hides that.",
         ),
-        Mechanism(
+        MechanismEntry(
             "banded", "Banded DP-FTRL", "epsilens.mechanisms.matrix_factorization:banded",
             ("sigma", "rate", "bands", "steps", "neighbours", "width"), needs=("sigma", "rate", "bands", "steps"),
             note="Training under noise that is correlated over `bands` steps, on batches drawn from as many groups in "
             "turn; σ is in clipping norms and for columns of norm 1.",
-            family=Family.TRAINING, ways=_SIGMA, said_by=(("sigma", "rate", "bands", "steps"),), chosen="sigma",
+            family=Purpose.TRAINING, ways=_SIGMA, said_by=(("sigma", "rate", "bands", "steps"),), chosen="sigma",
             how="Each of {steps} steps draws a batch from one of {bands} groups of people in turn, and adds noise that "
             "is correlated over {bands} steps.",
         ),
-        Mechanism(
+        MechanismEntry(
             "tree", "Binary tree", "epsilens.mechanisms.matrix_factorization:tree",
             ("leaves", "sigma", "participations", "separation", "neighbours"), needs=("leaves", "sigma"),
             note="Noisy sums over all complete dyadic blocks of steps; a person takes part `participations` times, at "
             "least `separation` steps apart.",
-            family=Family.TRAINING, ways=_SIGMA, said_by=(("sigma", "leaves"),), chosen="sigma",
+            family=Purpose.TRAINING, ways=_SIGMA, said_by=(("sigma", "leaves"),), chosen="sigma",
             how="The release is the noisy sum of every complete block of 1, 2, 4, … of {leaves} steps.",
         ),
-        Mechanism(
+        MechanismEntry(
             "noisy_max", "Noisy max", "epsilens.mechanisms.selection:noisy_max",
             ("epsilon", "scale", "noise", "sensitivity", "monotonic", "neighbours"),
             note="The outcome whose noisy score is highest. `noise` is laplace, exponential or gumbel; ε is what the "
             "selection guarantees, at a scale of 2Δ/ε, or Δ/ε with `monotonic`.",
-            family=Family.SELECTION, ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
+            family=Purpose.SELECTION, ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
             how="The release picks the outcome whose score is highest after noise on each.",
         ),
-        Mechanism(
+        MechanismEntry(
             "permute_and_flip", "Permute-and-flip", "epsilens.mechanisms.selection:permute_and_flip",
             ("epsilon", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
             note="The same risk as noisy max with exponential noise.",
-            family=Family.SELECTION, said_by=_EPSILON,
+            family=Purpose.SELECTION, said_by=_EPSILON,
             how="The release goes through the outcomes in random order and keeps the first that passes a coin, which "
             "favours higher scores.",
         ),
-        Mechanism(
+        MechanismEntry(
             "top_k", "Top-k selection", "epsilens.mechanisms.selection:top_k",
             ("epsilon", "k", "by", "sensitivity", "monotonic", "neighbours", "width"), needs=("epsilon", "k"),
             note="`k` selections of ε each, `by` exponential (also one draw of Gumbel noise), noisy-max or "
             "permute-and-flip.",
-            family=Family.SELECTION, said_by=(("epsilon", "k"),),
+            family=Purpose.SELECTION, said_by=(("epsilon", "k"),),
             how="The release picks {k} outcomes, one after the other, more often those with a higher score.",
         ),
-        Mechanism(
+        MechanismEntry(
             "sparse_vector", "Sparse vector", "epsilens.mechanisms.selection:sparse_vector",
             ("epsilon", "threshold_scale", "query_scale", "above", "sensitivity", "monotonic", "neighbours"),
             note="Which queries exceed a noisy threshold, until so many (`above`) did: ε-DP, and no more is known.",
-            family=Family.SELECTION, ways=(("epsilon",), ("threshold_scale", "query_scale")), said_by=_EPSILON,
+            family=Purpose.SELECTION, ways=(("epsilon",), ("threshold_scale", "query_scale")), said_by=_EPSILON,
             how="The release says of each query whether it exceeds a threshold, with noise on both, and ends after "
             "{above} that did.",
         ),
@@ -319,7 +318,7 @@ def every_option() -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for m in MECHANISMS.values() for name in m.takes))
 
 
-def register(mechanism: Mechanism, *parameters: Parameter) -> None:
+def register(mechanism: MechanismEntry, *parameters: Parameter) -> None:
     """Add a mechanism, with parameters of its own: the command, the page and the API built from then on have it."""
     own = {p.name: p for p in parameters}
     twice = [name for name in own if name in PARAMETERS] + [mechanism.key] * (mechanism.key in MECHANISMS)
@@ -339,27 +338,27 @@ def unregister(key: str, *parameters: str) -> None:
         del PARAMETERS[name]
 
 
-class Claim(Entry):
+class ClaimEntry(CatalogueEntry):
     """A claim: the experiment built from it is the riskiest one it allows."""
 
     __slots__ = ()
 
 
 # fmt: off
-CLAIMS: dict[str, Claim] = {
+CLAIMS: dict[str, ClaimEntry] = {
     c.key: c
     for c in (
-        Claim(
+        ClaimEntry(
             "zcdp", "Any ρ-zCDP release", "epsilens.mechanisms.claims:from_zcdp", ("rho", "xi", "neighbours"),
             needs=("rho",),
             note="Zero-concentrated differential privacy: D_a ≤ ξ + ρ·a at every order a.",
         ),
-        Claim(
+        ClaimEntry(
             "rdp", "Any Rényi-DP release", "epsilens.mechanisms.claims:from_rdp", ("orders", "rho", "neighbours"),
             needs=("orders", "rho"), renamed={"orders": "order"},
             note="Rényi differential privacy at one order or several.",
         ),
-        Claim(
+        ClaimEntry(
             "gdp", "Any μ-GDP release", "epsilens.mechanisms.claims:from_gdp", ("mu", "neighbours"), needs=("mu",),
             note="Gaussian differential privacy: at most as risky as N(0, 1) against N(μ, 1).",
         ),
@@ -367,7 +366,7 @@ CLAIMS: dict[str, Claim] = {
 }
 
 #: A claim of any kind to be judged, with the training it may be about; or a published deployment by its name.
-CLAIMED = Claim(
+ANY_CLAIM = ClaimEntry(
     "claim", "A claim", "epsilens.mechanisms.claimed:claim",
     (
         "epsilon", "delta", "rho", "xi", "orders", "mu", "neighbours", "rate", "steps", "n", "batch", "epochs",
@@ -378,7 +377,7 @@ CLAIMED = Claim(
 # fmt: on
 
 
-def builder(entry: Entry) -> Callable[..., Experiment]:
+def builder(entry: CatalogueEntry) -> Callable[..., Experiment]:
     """The function that builds an entry, taking the parameters under the catalogue's names.
 
     >>> builder(MECHANISMS["laplace"])(epsilon=1.0).roc(0.1)

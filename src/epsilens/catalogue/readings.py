@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InputError, meant
-from .parameter import Parameter
-from .parameters import PARAMETERS
+from ..errors import InputError, suggestion
+from .parameters import PARAMETERS, Parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,10 @@ class Reading:
     @property
     def options(self) -> tuple[str, ...]:
         """The parameters that say its arguments; where one of several is given, the first of these."""
-        return tuple(parameter_of(name).name for name in (*self.required, *self.either[:1], *self.optional))
+        return tuple(reading_parameter(name).name for name in (*self.required, *self.either[:1], *self.optional))
 
 
-def parameter_of(name: str) -> Parameter:
+def reading_parameter(name: str) -> Parameter:
     """The parameter by which an argument of a reading is said.
 
     >>> parameter_of("epsilon").name, parameter_of("prior").name
@@ -190,7 +189,7 @@ READINGS: dict[str, Reading] = {
 # fmt: on
 
 
-def find(name: Any) -> Reading:
+def find_reading(name: Any) -> Reading:
     """The reading of that name, or a sentence listing those there are."""
     if isinstance(name, str) and name == "tradeoff":  # an array has no one answer
         raise InputError(
@@ -199,7 +198,7 @@ def find(name: Any) -> Reading:
     if not isinstance(name, str) or name not in READINGS:
         known = ", ".join(READINGS)
         raise InputError(
-            f"there is no reading {name!r}{meant(name, READINGS)}: give one of {known}; "
+            f"there is no reading {name!r}{suggestion(name, READINGS)}: give one of {known}; "
             "a bracket can also be of tradeoff",
             parameter="reading",
             value=name,

@@ -1,7 +1,7 @@
 """The command line: ``epsilens explain | choose | assess | init | serve | scan | ledger | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
-one, is in :mod:`epsilens.cli.console`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
+one, is in :mod:`epsilens.cli.console`; the exit codes are those of :class:`epsilens.catalogue.commands.ExitCode`.
 Nothing here imports numpy: commands import the library when they run.
 
 What a shell offers when a key is pressed: mechanisms, readings, words, and the columns of the table that is named.
@@ -25,14 +25,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
-from ..catalogue.commands import COMMANDS, Option, options_of
+from ..catalogue.commands import COMMANDS, Option, command_options
 from ..catalogue.deployments import deployments
-from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry, every_option
-from ..catalogue.parameter import Kind, Panel, flag
+from ..catalogue.mechanisms import CLAIMS, MECHANISMS, CatalogueEntry, every_option
+from ..catalogue.parameters import Input, Panel, option_flag
+from ..catalogue.parsing import shorten
 from ..catalogue.readings import READINGS
-from ..catalogue.said import shortened
-from ..errors import InputError, meant
-from ..shown import harmless
+from ..errors import InputError, suggestion
+from ..results import escape_controls
 from .attacks import difference, identify, tamper
 from .audit import audit
 from .console import RAW_OPTIONS, Format, Options, emit, run
@@ -89,7 +89,7 @@ def _list_completions(offered: Iterable[tuple[str, str]], begun: str) -> Complet
 
 def _entries(option: Option) -> Completions:
     claims = "claim" in option.parameter.help
-    known: dict[str, Entry] = {**MECHANISMS, **(CLAIMS if claims else {})}
+    known: dict[str, CatalogueEntry] = {**MECHANISMS, **(CLAIMS if claims else {})}
     named = "deployment" in option.parameter.help
     published = [(each.name, each.title) for each in deployments()] if named else []
     return [*((entry.spoken, entry.title) for entry in known.values()), *published]
@@ -97,7 +97,7 @@ def _entries(option: Option) -> Completions:
 
 def _setting(begun: str) -> Completions:
     """``lap`` becomes ``laplace:``, and behind the colon come the parameters."""
-    known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
+    known: dict[str, CatalogueEntry] = {**MECHANISMS, **CLAIMS}
     name, colon, rest = begun.partition(":")
     if not colon:
         return _matching([(f"{entry.spoken}:", entry.title) for entry in known.values()], begun)
@@ -105,7 +105,7 @@ def _setting(begun: str) -> Completions:
     if key not in known:
         return []
     before, comma, last = rest.rpartition(",")
-    return [(f"{name}:{before}{comma}{each}=", flag(each)) for each in known[key].takes if each.startswith(last)]
+    return [(f"{name}:{before}{comma}{each}=", option_flag(each)) for each in known[key].takes if each.startswith(last)]
 
 
 def _limits() -> Completions:
@@ -114,7 +114,7 @@ def _limits() -> Completions:
 
 def _parameters(params: Mapping[str, Any]) -> Completions:
     key = str(params.get("mechanism") or "").strip().lower().replace("-", "_")
-    return [(name, flag(name)) for name in MECHANISMS[key].takes] if key in MECHANISMS else []
+    return [(name, option_flag(name)) for name in MECHANISMS[key].takes] if key in MECHANISMS else []
 
 
 def _table_columns(params: Mapping[str, Any]) -> Completions:
@@ -136,7 +136,7 @@ def columns_of(table: str) -> list[str]:
 
             with open_table(table) as opened:
                 names = [str(name) for name in opened.table.columns]
-        return [name for name in names if name and harmless(name) == name]
+        return [name for name in names if name and escape_controls(name) == name]
     return []
 
 
@@ -214,8 +214,8 @@ class PanelGroup(TyperGroup):
         """The command that is named, or a sentence with the one that was meant."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            close = meant(name, self.list_commands(ctx))
-            raise InputError(f"there is no command {shortened(name)}{close}: see '{ctx.command_path} --help'")
+            close = suggestion(name, self.list_commands(ctx))
+            raise InputError(f"there is no command {shorten(name)}{close}: see '{ctx.command_path} --help'")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -244,7 +244,7 @@ def _first_sentence(text: str) -> str:
 
 def command(name: str, run: Callable[[Options], None]) -> Callable[..., None]:
     """The function typer registers: its signature has every option the catalogue declares for the command."""
-    options = {_identifier(o.name): o for o in options_of(name)}
+    options = {_identifier(o.name): o for o in command_options(name)}
 
     def called(ctx: typer.Context, **_: Any) -> None:
         run({options[k].name: v for k, v in ctx.params.items() if k in options})
@@ -272,7 +272,7 @@ def _default(option: Option, none: Any) -> Any:
         return none
     if option.name == "format":
         return Format(option.default)
-    return option.default is True if option.parameter.kind is Kind.FLAG else option.default
+    return option.default is True if option.parameter.kind is Input.FLAG else option.default
 
 
 def _annotation(option: Option) -> Any:
@@ -284,9 +284,9 @@ def _annotation(option: Option) -> Any:
         if option.repeated:
             return Annotated[list[str], info]
         return Annotated[str, info] if option.needed else Annotated[str | None, info]
-    flags = [flag(n) for n in (p.name, *p.aliases)]
+    flags = [option_flag(n) for n in (p.name, *p.aliases)]
     offered["rich_help_panel"] = p.panel.value
-    if p.kind is Kind.FLAG:
+    if p.kind is Input.FLAG:
         if option.default is True:
             flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
         return Annotated[bool, typer.Option(*flags, **offered)]

@@ -10,9 +10,16 @@ from typing import Any
 
 import typer
 
-from ..catalogue.commands import Exit
-from ..catalogue.parameter import flag
-from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
+from ..catalogue.commands import ExitCode
+from ..catalogue.parameters import option_flag
+from ..catalogue.parsing import (
+    choice_arguments,
+    explanation_arguments,
+    given_numbers,
+    parse_number,
+    parse_numbers,
+    split_limit,
+)
 from ..errors import InputError
 from .console import Options, repeatable_options, show
 
@@ -26,13 +33,13 @@ def difference(said: Options) -> None:
     For example: epsilens difference --epsilon 1 --known
     """
     builder, given = _attack(said)
-    from ..calibration.choice import choose
+    from ..calibration.choose import choose
     from ..show.explanation import chosen, command_line
     from ..show.explanation import explain as explained
 
     epsilon, at_most = said["epsilon"], said["at_most"]
     if at_most is not None:
-        readings = readings_for_choose(said)
+        readings = choice_arguments(said)
         if epsilon is not None:
             raise InputError(
                 "--epsilon and --at-most are both given: give ε, or the limit it is chosen by", parameter="epsilon"
@@ -40,12 +47,12 @@ def difference(said: Options) -> None:
         reading, limit = split_limit(at_most)
         about = chosen(choose(builder, "epsilon", at_most=limit, reading=reading, given=given, **readings))
     else:
-        readings = readings_for_explain(said)
+        readings = explanation_arguments(said)
         if epsilon is None:
             raise InputError(
                 "--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", parameter="epsilon"
             )
-        about = explained(builder(epsilon=number("--epsilon", epsilon, "epsilon"), **given), **readings)
+        about = explained(builder(epsilon=parse_number("--epsilon", epsilon, "epsilon"), **given), **readings)
     show(about.with_command(command_line("difference", "", repeatable_options(said))), said["format"], said["output"])
 
 
@@ -53,7 +60,7 @@ def _attack(said: Options) -> tuple[Callable[..., Any], dict[str, Any]]:
     """The builder and its arguments: an average as soon as one of its options is given."""
     from ..attacks.differencing_queries import differencing, differencing_average
 
-    given: dict[str, Any] = numbers_said(said, *_SIMPLE)
+    given: dict[str, Any] = given_numbers(said, *_SIMPLE)
     average = {k: said[k] for k in _AVERAGE if said[k] is not None}
     if not average:
         if said["narrow"]:
@@ -72,14 +79,14 @@ def _attack(said: Options) -> tuple[Callable[..., Any], dict[str, Any]]:
             f"--{extra[0]} does not go with an average: it takes --n, --value, --mean, --bounds, --narrow",
             parameter=extra[0],
         )
-    limits = numbers("--bounds", average.pop("bounds"), "bounds")
+    limits = parse_numbers("--bounds", average.pop("bounds"), "bounds")
     if len(limits) != 2:
         raise InputError(
             f"--bounds is {said['bounds']!r}: give two numbers, the smaller first, such as 0,121", parameter="bounds"
         )
     return differencing_average, {
         **given,
-        **{k: number(flag(k), v, k) for k, v in average.items()},
+        **{k: parse_number(option_flag(k), v, k) for k, v in average.items()},
         "bounds": tuple(limits),
         "known": "narrow" if said["narrow"] else "broad",
     }
@@ -106,7 +113,7 @@ def tamper(said: Options) -> None:
 
     show(about.sheet.with_command(command_line("tamper", "", repeatable_options(said))), said["format"], said["output"])
     if about.alarm:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 class _Verdict:
@@ -117,7 +124,7 @@ class _Verdict:
 
 
 def _noise_arguments(said: Options, *names: str) -> dict[str, Any]:
-    return numbers_said(said, *names) | {k: said[k] for k in ("noise", "calibration") if said[k] is not None}
+    return given_numbers(said, *names) | {k: said[k] for k in ("noise", "calibration") if said[k] is not None}
 
 
 _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
@@ -131,13 +138,13 @@ def _power_report(said: Options) -> _Verdict:
     from ..show.tampering import about, limits, price
 
     given, bias = _noise_arguments(said, *_NOISE), said["bias"]
-    stretch = checked_stretch(1.0 if said["stretch"] is None else number("--stretch", said["stretch"], "stretch"))
+    stretch = checked_stretch(1.0 if said["stretch"] is None else parse_number("--stretch", said["stretch"], "stretch"))
     noisy = any(said[k] is not None for k in ("epsilon", "scale", "sigma"))
     share = 0.5 if bias is None else 0.9
     a = _share("alpha", said["alpha"], 0.05)
     p = _share("power", said["power"], share)
     if bias is not None:
-        moved = checks.scalar("bias", number("--bias", bias, "bias"))
+        moved = checks.scalar("bias", parse_number("--bias", bias, "bias"))
         if noisy:
             return _Verdict(about(tampering(bias=moved, stretch=stretch, **given), a, p))
         needed = epsilon_to_detect(bias=moved, stretch=stretch, alpha=a, power=p, **given)
@@ -164,7 +171,7 @@ def _detection_report(said: Options) -> _Verdict:
         for name in ("published", "expected"):
             if said[name] is None:
                 raise InputError(f"--{name} is missing: a test needs --published and --expected", parameter=name)
-        seen, true = (numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
+        seen, true = (parse_numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
             return _Verdict(detection(found), found.alarm)
@@ -176,7 +183,7 @@ def _detection_report(said: Options) -> _Verdict:
 def _share(name: str, text: str | None, default: float) -> float:
     if text is None:
         return default
-    value = number(f"--{name}", text, name)
+    value = parse_number(f"--{name}", text, name)
     if not 0 <= value <= 1:
         raise InputError(f"--{name} is {text!r}: give a share between 0 and 1", parameter=name, value=value)
     return value
@@ -209,7 +216,7 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
     columns: dict[str, list[float]] = {"published": [], "expected": []}
     for line, row in enumerate(rows, 2):
         for name, values in columns.items():
-            values.append(number(f"{name} in line {line} of {path!r}", row[name] or "", "series"))
+            values.append(parse_number(f"{name} in line {line} of {path!r}", row[name] or "", "series"))
     return columns["published"], columns["expected"]
 
 
@@ -222,7 +229,7 @@ def identify(said: Options) -> None:
     For example: epsilens identify --n 120 --range 0,60 --sensitivity 121 --epsilon 5
     """
     given: dict[str, Any] = {"query": said["query"], "noise": said["noise"]}
-    given |= numbers_said(said, "epsilon", "delta", "sensitivity")
+    given |= given_numbers(said, "epsilon", "delta", "sensitivity")
     if said["at_most"] is not None:
         reading, limit = split_limit(said["at_most"])
         given |= {"reading": reading, "at_most": limit}
@@ -241,7 +248,7 @@ def identify(said: Options) -> None:
         line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
     show(report(found).with_command(line), said["format"], said["output"])
     if found.exceeded:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def _people(said: Options) -> dict[str, Any]:
@@ -253,12 +260,12 @@ def _people(said: Options) -> dict[str, Any]:
             raise InputError(f"--{alone} is given without a table: give the table it is a column of", parameter=alone)
         if n is None or ends_said is None:
             raise InputError("who the people are is missing: give a table and --column, or --n and --range")
-        ends = numbers("--range", ends_said, "range")
+        ends = parse_numbers("--range", ends_said, "range")
         if len(ends) != 2:
             raise InputError(
                 f"--range is {ends_said[:40]!r}: give two numbers, the smaller first, such as 0,60", parameter="range"
             )
-        return {"n": number("--n", n, "n"), "value_range": tuple(ends)}
+        return {"n": parse_number("--n", n, "n"), "value_range": tuple(ends)}
     if n is not None or ends_said is not None:
         raise InputError("a table is given with --n or --range: its column says both, so leave them out")
     if column is None:

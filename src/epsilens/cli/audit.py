@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..catalogue.commands import Exit
-from ..catalogue.parameter import Panel
-from ..catalogue.said import shortened
+from ..catalogue.commands import ExitCode
+from ..catalogue.parameters import Panel
+from ..catalogue.parsing import shorten
 from ..errors import InputError
 from .console import Format, FormatOption, OutputOption, show
 
@@ -146,7 +146,7 @@ def audit(
         audit_catalogue(asked, confidence=confidence, runs=runs, seed=seed, format=format, output=output)
         return
     if names:
-        raise InputError(f"there is one thing too many, {shortened(names[0])}: give one WHAT", parameter="what")
+        raise InputError(f"there is one thing too many, {shorten(names[0])}: give one WHAT", parameter="what")
     if (what is None) == (command is None):
         both = "nothing to audit is" if what is None else "WHAT and --command are both"
         raise InputError(
@@ -172,13 +172,13 @@ def audit(
     _clear_line()
     show(found, format, output)
     if found.refuted:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def _audit_plan_file(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audits:
     if not os.path.isfile(what):
         raise InputError(
-            f"WHAT is {shortened(what)}, which is no file: give a plan, or package.module:function", parameter="what"
+            f"WHAT is {shorten(what)}, which is no file: give a plan, or package.module:function", parameter="what"
         )
     for name, value in others.items():
         if value is not None:
@@ -214,7 +214,7 @@ def audit_catalogue(
     found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=_write_case if terminal else None)
     show(found, format, output)
     if not found.as_known:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def _write_case(each: CaseFound) -> None:

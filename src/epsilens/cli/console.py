@@ -11,9 +11,9 @@ A new command is one function and one line:
    options from.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
-:class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.Refused` (exit 4):
+:class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.LimitError` (exit 4):
 raise them, :func:`run` does the rest. A result that is over a limit is shown first and then ends the command with
-``Exit.EXCEEDED`` (exit 4). Text becomes numbers in :mod:`epsilens.catalogue.said`, with a sentence for what is none.
+``Exit.EXCEEDED`` (exit 4). Text becomes numbers in :mod:`epsilens.catalogue.parsing`, with a sentence for what is none.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
 
-from ..catalogue.commands import Exit
-from ..catalogue.said import is_said, shortened
+from ..catalogue.commands import ExitCode
+from ..catalogue.parsing import is_given, shorten
 from ..data.tables.address import masked
-from ..errors import InputError, NoSolutionError, Refused, Unwritten, meant
-from ..shown import harmless
+from ..errors import InputError, LimitError, NoSolutionError, WriteError, suggestion
+from ..results import escape_controls
 from .signals import STOP
 
 
@@ -131,7 +131,7 @@ def format_by_name(format: str, output: str | None) -> str:
     ending = Path(output).suffix.lower().removeprefix(".") if output else ""
     if ending == "pdf" and format not in ("table", "pdf", "board"):
         raise InputError(
-            f"--output is {shortened(str(output))} and --format is {format}: leave --format out, or end the name in "
+            f"--output is {shorten(str(output))} and --format is {format}: leave --format out, or end the name in "
             f".{format}",
             parameter="output",
         )
@@ -162,7 +162,7 @@ def emit(text: str, output: str | None, *, styled: bool = False, page: bool = Fa
                 "a page is nothing for a terminal: give --output FILE, such as report.html", parameter="output"
             )
         with _to_stdout():
-            sys.stdout.write(_writable(text if styled else harmless(text), sys.stdout.encoding or "utf-8"))
+            sys.stdout.write(_writable(text if styled else escape_controls(text), sys.stdout.encoding or "utf-8"))
     else:
         _to_file(text.encode(), output)
 
@@ -171,7 +171,7 @@ def notice(text: str) -> None:
     """Tell something beside the result, on standard error, wrapped to the terminal."""
     if sys.stderr is not None:
         width = min(shutil.get_terminal_size().columns, 100)
-        wrapped = textwrap.fill(harmless(text), width, break_long_words=False, break_on_hyphens=False)
+        wrapped = textwrap.fill(escape_controls(text), width, break_long_words=False, break_on_hyphens=False)
         sys.stderr.write(_writable(wrapped, sys.stderr.encoding or "utf-8") + "\n")
 
 
@@ -182,7 +182,7 @@ _STDOUT_CLOSED = "standard output is closed: leave it open, or send it to /dev/n
 def _to_stdout() -> Iterator[None]:
     """Where something is written to standard output, which may be closed, full, or read by nobody any more."""
     if sys.stdout is None:
-        raise Unwritten(_STDOUT_CLOSED)
+        raise WriteError(_STDOUT_CLOSED)
     try:
         yield
         sys.stdout.flush()
@@ -190,7 +190,7 @@ def _to_stdout() -> Iterator[None]:
         _forget_stdout()
     except OSError as error:
         _forget_stdout()
-        raise Unwritten(f"the output cannot be written: {error.strerror or error}") from None
+        raise WriteError(f"the output cannot be written: {error.strerror or error}") from None
 
 
 def _forget_stdout() -> None:
@@ -227,7 +227,7 @@ def _to_file(content: bytes, output: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            f"--output is {shortened(output)}: {reason}, so give a file that can be written", parameter="output"
+            f"--output is {shorten(output)}: {reason}, so give a file that can be written", parameter="output"
         ) from None
 
 
@@ -264,35 +264,35 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one sentence on stderr."""
     if sys.stdout is None:  # nothing is begun whose end nobody could read
-        return _say(_STDOUT_CLOSED, Exit.BAD_INPUT)
+        return _say(_STDOUT_CLOSED, ExitCode.BAD_INPUT)
     try:
         code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
-        if code == Exit.INTERRUPTED:
+        if code == ExitCode.INTERRUPTED:
             return _say(STOP.words, STOP.code)
-        return code if isinstance(code, int) else Exit.FINE
+        return code if isinstance(code, int) else ExitCode.FINE
     except NoSolutionError as error:
-        return _say(str(error), Exit.NO_SOLUTION)
-    except Refused as error:
-        return _say(str(error), Exit.EXCEEDED)
-    except Unwritten as error:
-        return _say(str(error), Exit.UNWRITTEN)
+        return _say(str(error), ExitCode.NO_SOLUTION)
+    except LimitError as error:
+        return _say(str(error), ExitCode.EXCEEDED)
+    except WriteError as error:
+        return _say(str(error), ExitCode.UNWRITTEN)
     except InputError as error:
-        return _say(str(error), Exit.BAD_INPUT)
+        return _say(str(error), ExitCode.BAD_INPUT)
     except _Usage as error:
-        return _say(_usage(error), Exit.BAD_INPUT)
+        return _say(_usage(error), ExitCode.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return _say(STOP.words, STOP.code)
     except BrokenPipeError:
         _forget_stdout()
-        return Exit.FINE
+        return ExitCode.FINE
     except Exception as error:  # no traceback reaches a user; this one is ours to mend
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):  # of help, which Typer writes
             _forget_stdout()
-            return _say(f"the output cannot be written: {error.strerror}", Exit.UNWRITTEN)
+            return _say(f"the output cannot be written: {error.strerror}", ExitCode.UNWRITTEN)
         # Not its message, which may quote a cell of the table.
         return _say(
             f"something went wrong inside epsilens ({type(error).__name__}{_where(error)}): please report it",
-            Exit.FAULT,
+            ExitCode.FAULT,
         )
 
 
@@ -310,12 +310,12 @@ def _usage(error: Any) -> str:
     wrong = getattr(error, "option_name", None)
     if wrong and getattr(error, "possibilities", None) is not None:
         flags = [each for param in ctx.command.get_params(ctx) for each in param.opts] if ctx else []
-        return f"there is no option {shortened(wrong)}{_suggestion(wrong, flags)}: see '{where} --help'"
+        return f"there is no option {shorten(wrong)}{_suggestion(wrong, flags)}: see '{where} --help'"
     param = getattr(error, "param", None)
     given = (ctx.meta.get(RAW_OPTIONS, {}) if ctx else {}).get(getattr(param, "name", None))
     expected = _expected(getattr(getattr(param, "type_descriptor", None), "annotation", None))
     if param is not None and given is not None and expected:
-        return f"{max(param.opts, key=len)} is {shortened(str(given))}: give {expected}"
+        return f"{max(param.opts, key=len)} is {shorten(str(given))}: give {expected}"
     message = " ".join(str(error.format_message()).split()).rstrip(".")
     return f"{message[:1].lower()}{message[1:]}: see '{where} --help'"
 
@@ -344,7 +344,7 @@ def _suggestion(option: str, flags: Sequence[str]) -> str:
     word = option.lstrip("-").lower().replace("_", "-")
     if f"--{_OTHER_NAMES.get(word, '')}" in flags:
         return f" (did you mean --{_OTHER_NAMES[word]}?)"
-    close = meant(word, [each.lstrip("-") for each in flags]).replace("mean ", "mean --")
+    close = suggestion(word, [each.lstrip("-") for each in flags]).replace("mean ", "mean --")
     having = [each for each in flags if len(word) > 2 and word in each.split("-")]
     return close or (f" (did you mean {having[0]}?)" if having else "")
 
@@ -357,7 +357,7 @@ def _say(message: str, code: int) -> int:
 def say(message: str) -> None:
     """One line on standard error, in the program's name."""
     if sys.stderr is not None:
-        text = " ".join(f"epsilens: {harmless(masked(message))}".split())
+        text = " ".join(f"epsilens: {escape_controls(masked(message))}".split())
         with suppress(OSError):  # whoever listened is gone
             sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
 
@@ -371,4 +371,4 @@ Options: TypeAlias = Mapping[str, Any]
 def repeatable_options(said: Options, *without: str) -> dict[str, Any]:
     """Every option as it was typed, without how and where to write, for the line that reproduces the result."""
     skip = ("mechanism", "format", "output", *without)
-    return {k: v for k, v in said.items() if k not in skip and is_said(v)}
+    return {k: v for k, v in said.items() if k not in skip and is_given(v)}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..assessment.assessment import Assessment, assess
-from ..errors import EpsilensError, MissingExtra, Refused
+from ..errors import EpsilensError, LimitError, MissingExtra
 from ..show.assessment.tables import risk_table
 from ..show.assessment.words import headline, sentence
 from ..show.document import plain_table
@@ -135,7 +135,7 @@ def _release_lines(folder: Path, found: Assessment) -> list[str]:
     """What was released, what it promises, and where it is; or why nothing was."""
     try:
         made = publish(folder, found.recommended or 0.1)
-    except (MissingExtra, Refused) as error:
+    except (MissingExtra, LimitError) as error:
         return _wrap(f"Nothing is released: {error}.")
     rows = [[a.name, *(f"{number:,.12g}" for number in (a.answer, a.low, a.high))] for a in made.answers]
     spent = (

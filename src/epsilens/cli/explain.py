@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..catalogue.mechanisms import Entry
-from ..catalogue.parameter import flag
-from ..catalogue.readings import READINGS
-from ..catalogue.readings import find as find_reading
-from ..catalogue.said import (
-    arguments_given,
-    conditions_given,
-    find,
-    find_explained,
-    number,
-    readings_for_choose,
-    readings_for_explain,
-    shortened,
+from ..catalogue.mechanisms import CatalogueEntry
+from ..catalogue.parameters import option_flag
+from ..catalogue.parsing import (
+    builder_arguments,
+    choice_arguments,
+    condition_arguments,
+    explanation_arguments,
+    find_mechanism,
+    find_subject,
+    normalise_options,
+    parse_number,
+    parse_series,
+    parse_setting,
+    shorten,
     split_limit,
-    wanted_parameter,
+    target_parameter,
 )
-from ..catalogue.settings import setting_said, values_said
-from ..catalogue.units import in_units
-from ..errors import InputError, NoSolutionError, meant
+from ..catalogue.readings import READINGS, find_reading
+from ..errors import InputError, NoSolutionError, suggestion
 from .console import Format, FormatOption, Options, OutputOption, emit, repeatable_options, show
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def compare(said: Options) -> None:
 
     For example: epsilens compare laplace:epsilon=1 gaussian:psi=1
     """
-    settings = [setting_said(text) for text in said["settings"]]
-    readings = readings_for_explain(said)
+    settings = [parse_setting(text) for text in said["settings"]]
+    readings = explanation_arguments(said)
     if len(settings) < 2:
         raise InputError(
             "there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", parameter="settings"
@@ -77,37 +77,39 @@ def _check_chart_path(path: Path) -> None:
         why = "there is no such folder, so give a file that can be written"
     else:
         return
-    raise InputError(f"--chart is {shortened(str(path))}: {why}", parameter="chart")
+    raise InputError(f"--chart is {shorten(str(path))}: {why}", parameter="chart")
 
 
 def _series(said: Options, takes: tuple[str, ...], also: tuple[str, ...] = ()) -> dict[str, list[float]]:
     """What is varied, each by its own values."""
     made: dict[str, list[float]] = {}
     for text in said["sweep"]:
-        name, values = values_said(text)
+        name, values = parse_series(text)
         if name not in (*takes, *also):
             raise InputError(
-                f"--sweep has no {name[:40]!r}{meant(name, takes)} to vary: give one of {', '.join((*takes, *also))}",
+                f"--sweep has no {name[:40]!r}{suggestion(name, takes)} to vary: give one of {', '.join((*takes, *also))}",
                 parameter="sweep",
             )
         if name in made or (said.get(name) is not None and name in takes):
-            raise InputError(f"{flag(name)} is said twice: vary it or give it, not both", parameter="sweep")
+            raise InputError(f"{option_flag(name)} is said twice: vary it or give it, not both", parameter="sweep")
         made[name] = values
     return made
 
 
-def _fixed_arguments(entry: Entry, said: Options, series: Mapping[str, list[float]], **more: Any) -> dict[str, Any]:
+def _fixed_arguments(
+    entry: CatalogueEntry, said: Options, series: Mapping[str, list[float]], **more: Any
+) -> dict[str, Any]:
     """The arguments that stay as they are, checked as if the first values of the others were given."""
     first = {name: repr(values[0]) for name, values in series.items() if name in entry.takes}
-    return {k: v for k, v in arguments_given(entry, {**said, **first}, **more).items() if k not in series}
+    return {k: v for k, v in builder_arguments(entry, {**said, **first}, **more).items() if k not in series}
 
 
-def sweep_readings(entry: Entry, named: Mapping[str, Any], said: Options) -> None:
+def sweep_readings(entry: CatalogueEntry, named: Mapping[str, Any], said: Options) -> None:
     """Readings of a mechanism at many values of its parameters."""
     series = _series(said, entry.takes)
     fixed = {**named, **_fixed_arguments(entry, said, series)}
     asked = [name.strip().replace("-", "_") for name in (said["reading"] or ",".join(_DEFAULT_READINGS)).split(",")]
-    given = {"delta": _DEFAULT_DELTA, **readings_for_choose(said)}
+    given = {"delta": _DEFAULT_DELTA, **choice_arguments(said)}
     wanted: dict[str, dict[str, float]] = {}
     for name in asked:
         reading = find_reading(name)
@@ -121,7 +123,7 @@ def sweep_readings(entry: Entry, named: Mapping[str, Any], said: Options) -> Non
     show(sweep(builder(entry), reading=wanted, given=fixed, progress=told, **values), said["format"], said["output"])
 
 
-def sweep_choice(mechanism: Entry, wanted: str, said: Options, readings: Mapping[str, float]) -> None:
+def sweep_choice(mechanism: CatalogueEntry, wanted: str, said: Options, readings: Mapping[str, float]) -> None:
     """What is chosen at many limits, or at many values of the mechanism's other parameters."""
     reading, limit = split_limit(said["at_most"])
     series = _series(said, tuple(name for name in mechanism.takes if name != wanted), (reading,))
@@ -130,7 +132,7 @@ def sweep_choice(mechanism: Entry, wanted: str, said: Options, readings: Mapping
     (name, values), *_ = series.items()
     limits = name == reading  # of a name that the noise has too, the limit is what --at-most speaks of
     fixed = _fixed_arguments(mechanism, said, {} if limits else series, chosen=wanted)
-    from ..calibration.choice import choose
+    from ..calibration.choose import choose
     from ..catalogue.mechanisms import builder
 
     rows: list[dict[str, Any]] = []
@@ -149,7 +151,9 @@ def sweep_choice(mechanism: Entry, wanted: str, said: Options, readings: Mapping
     show(_choice_report(mechanism, wanted, reading, limits, rows), said["format"], said["output"])
 
 
-def _choice_report(mechanism: Entry, wanted: str, reading: str, limits: bool, rows: list[dict[str, Any]]) -> Report:
+def _choice_report(
+    mechanism: CatalogueEntry, wanted: str, reading: str, limits: bool, rows: list[dict[str, Any]]
+) -> Report:
     from ..show.document import Document, Lead, Notes, Section, plain_table
     from ..show.document import said as spoken
     from ..show.presenters import Report
@@ -187,11 +191,15 @@ def prior_knowledge(said: Options) -> Knowledge | None:
             )
         return None
     if said["prior"] is not None:
-        raise InputError(f"--prior and {flag(next(iter(rho)))} are both given: give the prior, or what it comes from")
+        raise InputError(
+            f"--prior and {option_flag(next(iter(rho)))} are both given: give the prior, or what it comes from"
+        )
     from ..attacks.knowledge.knowledge import Knowledge
 
     positive = "less likely" if said["less_likely"] else "more likely"
-    return Knowledge.from_coefficients(**{k: number(flag(k), v, k) for k, v in rho.items()}, positive=positive)
+    return Knowledge.from_coefficients(
+        **{k: parse_number(option_flag(k), v, k) for k, v in rho.items()}, positive=positive
+    )
 
 
 def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
@@ -209,16 +217,16 @@ def explain(said: Options) -> None:
     For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
     if said["sweep"]:
-        varied = {name: repr(values[0]) for name, values in map(values_said, said["sweep"])}
-        entry, named = find_explained(said["mechanism"], {**said, **varied})
-        told = in_units(entry, {**said, **varied})
+        varied = {name: repr(values[0]) for name, values in map(parse_series, said["sweep"])}
+        entry, named = find_subject(said["mechanism"], {**said, **varied})
+        told = normalise_options(entry, {**said, **varied})
         sweep_readings(entry, named, {**told, **{name: said.get(name) for name in varied}})
         return
     if said["reading"] is not None:
         raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
-    entry, named = find_explained(said["mechanism"], said)
-    told = in_units(entry, said)
-    arguments, readings = arguments_given(entry, told), readings_for_explain(told)
+    entry, named = find_subject(said["mechanism"], said)
+    told = normalise_options(entry, said)
+    arguments, readings = builder_arguments(entry, told), explanation_arguments(told)
     known = prior_knowledge(said)
     if known is not None:
         readings["prior"] = known.prior
@@ -236,31 +244,32 @@ def choose(said: Options) -> None:
 
     For example: epsilens choose laplace --at-most success=0.55
     """
-    mechanism = find(said["mechanism"])
+    mechanism = find_mechanism(said["mechanism"])
     reading, limit = split_limit(said["at_most"])
-    told = in_units(mechanism, said, reading=reading)
-    wanted = wanted_parameter(mechanism, said["parameter"], told)
+    told = normalise_options(mechanism, said, reading=reading)
+    wanted = target_parameter(mechanism, said["parameter"], told)
     if wanted not in mechanism.takes:
-        takes = ", ".join(map(flag, mechanism.takes))
+        takes = ", ".join(map(option_flag, mechanism.takes))
         raise InputError(
-            f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
+            f"{said['mechanism']} has no parameter {wanted[:40]!r}{suggestion(wanted, mechanism.takes)}: it takes {takes}",
             parameter="parameter",
         )
     if said["sweep"]:
         if prior_knowledge(said) is not None:
             raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
-        sweep_choice(mechanism, wanted, told, readings_for_choose(told))
+        sweep_choice(mechanism, wanted, told, choice_arguments(told))
         return
-    arguments = arguments_given(mechanism, told, chosen=wanted)
+    arguments = builder_arguments(mechanism, told, chosen=wanted)
     if wanted in arguments:
         raise InputError(
-            f"{flag(wanted)} is given, but it is what is being chosen: leave it out or name another", parameter=wanted
+            f"{option_flag(wanted)} is given, but it is what is being chosen: leave it out or name another",
+            parameter=wanted,
         )
-    readings = readings_for_choose(told)
+    readings = choice_arguments(told)
     known = prior_knowledge(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..calibration.choice import choose as choose_
+    from ..calibration.choose import choose as choose_
     from ..catalogue.mechanisms import builder
     from ..show.explanation import chosen, command_line
 
@@ -292,7 +301,7 @@ def notions(said: Options) -> None:
         return
     if epsilon is None:
         raise InputError("--epsilon is missing: give the ε of the notion, such as --epsilon 1", parameter="epsilon")
-    size, conditions = number("--epsilon", epsilon, "epsilon"), conditions_given(said)
+    size, conditions = parse_number("--epsilon", epsilon, "epsilon"), condition_arguments(said)
     if held is not None and asked is not None:
         about = report.between(held, size, asked, **conditions)
     elif held is not None:

@@ -15,11 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..catalogue.commands import Exit
-from ..catalogue.parameter import Panel, flag
-from ..catalogue.said import arguments_given, find_entry, number, numbers, numbers_said, split_limit, whole
-from ..errors import InputError, Refused, Unwritten
-from ..shown import harmless
+from ..catalogue.commands import ExitCode
+from ..catalogue.parameters import Panel, option_flag
+from ..catalogue.parsing import (
+    builder_arguments,
+    find_entry,
+    given_numbers,
+    parse_integer,
+    parse_number,
+    parse_numbers,
+    split_limit,
+)
+from ..errors import InputError, LimitError, WriteError
+from ..results import escape_controls
 from .console import Format, Options, OutputOption, emit, emit_file, notice, say, show
 from .console import show as shown
 
@@ -34,10 +42,10 @@ def scan(said: Options) -> None:
     For example: epsilens scan epsilens:rand-hie --quasi site,age,female,black,education --person person
     --query "count where mental_visits > 0 by site" --epsilon 1 --limit success=0.55
     """
-    given: dict[str, Any] = numbers_said(said, "epsilon", "quantile", "delta", "sampling_fraction")
+    given: dict[str, Any] = given_numbers(said, "epsilon", "quantile", "delta", "sampling_fraction")
     for name in ("known_columns", "max_rows", "min_query_size"):
         if said[name] is not None:
-            given[name] = whole(flag(name), said[name], name)
+            given[name] = parse_integer(option_flag(name), said[name], name)
     if said["limit"] is not None:
         reading, value = split_limit(said["limit"], "--limit", "limit")
         given["limit"] = {reading: value}
@@ -52,14 +60,16 @@ def scan(said: Options) -> None:
         found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
     show(found, said["format"], said["output"])
     if found.exceeded:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def column_names(said: Options, name: str) -> list[str]:
     """Names of columns separated by commas."""
     columns = [c.strip() for c in said[name].split(",")]
     if not all(columns):
-        raise InputError(f"{flag(name)} is {said[name]!r}: give column names separated by commas", parameter=name)
+        raise InputError(
+            f"{option_flag(name)} is {said[name]!r}: give column names separated by commas", parameter=name
+        )
     return columns
 
 
@@ -80,7 +90,7 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
         task = bar.add_task("opening the table", total=None)
 
         def told(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=escape(harmless(what)))
+            bar.update(task, completed=done, total=total, description=escape(escape_controls(what)))
 
         yield told
 
@@ -96,14 +106,14 @@ def correlate(said: Options) -> None:
         raise InputError(f"--query is {query!r}: give 'sum', or 'linear' with --weights", parameter="query")
     if (query == "linear") != (weights is not None):
         raise InputError("give --query linear and --weights together, or neither for a sum", parameter="query")
-    given: dict[str, Any] = numbers_said(said, "scale", "sigma", "epsilon", "time_limit", "size", "confidence")
+    given: dict[str, Any] = given_numbers(said, "scale", "sigma", "epsilon", "time_limit", "size", "confidence")
     if said["bounds"] is not None:
-        given["bounds"] = numbers("--bounds", said["bounds"], "bounds")
+        given["bounds"] = parse_numbers("--bounds", said["bounds"], "bounds")
     if said["reach"] is not None:
-        several = numbers("--reach", said["reach"], "reach")
+        several = parse_numbers("--reach", said["reach"], "reach")
         given["reach"] = several[0] if len(several) == 1 else several
     names = column_names(said, "columns")
-    given["query"] = "sum" if weights is None else numbers("--weights", weights, "weights")
+    given["query"] = "sum" if weights is None else parse_numbers("--weights", weights, "weights")
     given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
     from ..data.correlation.correlation import correlate as find
     from ..data.tables.memory import use_memory
@@ -209,7 +219,7 @@ def assess(
         from ..assessment.verdict import Standing
 
         hopeless = found.verdict.standing in (Standing.IMPOSSIBLE, Standing.CONTRADICTORY)
-        raise typer.Exit(Exit.NO_SOLUTION if hopeless else Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.NO_SOLUTION if hopeless else ExitCode.EXCEEDED)
 
 
 def _public_place(place: str) -> str:
@@ -363,10 +373,10 @@ def release(
         )  # fmt: skip
     try:
         show(made, Format.table, None)
-    except Unwritten as error:
+    except WriteError as error:
         if made.kind != "release":
             raise
-        raise Unwritten(f"{error}; ε is spent, and the answers are in {str(output)[:80]!r}") from None
+        raise WriteError(f"{error}; ε is spent, and the answers are in {str(output)[:80]!r}") from None
     if made.ledger:
         notice(f"ledger {made.ledger}, account {made.people!r}")
     if output is not None and not dry_run:
@@ -389,7 +399,7 @@ def _check_assessment(digest: str, assessed: str) -> None:
             parameter="assessed",
         )
     if exceeded:
-        raise Refused(
+        raise LimitError(
             f"the plan breaks its own limits in {assessed[:80]!r}: change it and assess it again; nothing was spent",
             parameter="assessed",
         )
@@ -452,7 +462,7 @@ def ledger_add(said: Options) -> None:
         opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new
     )
     if account.over:
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def ledger_limit(said: Options) -> None:
@@ -480,7 +490,7 @@ def ledger_check(said: Options) -> None:
         emit(f"line {trouble.line} {trouble.what}" if trouble.line else trouble.what, None)
     if found:
         _notices(opened, said)
-        raise typer.Exit(Exit.EXCEEDED)
+        raise typer.Exit(ExitCode.EXCEEDED)
     accounts = opened.accounts()
     released = sum(len(account.releases) for account in accounts.values())
     emit(f"The ledger is as it was written: {len(accounts)} accounts, {released} releases.", None)
@@ -538,8 +548,8 @@ def _entered_experiment(said: Options) -> Experiment:
             raise InputError("what was released is missing: give a mechanism, or --epsilon with its --delta")
         name = "approximate" if said["delta"] is not None else "pure"
     entry = find_entry(name)
-    arguments = arguments_given(entry, {name: value for name, value in said.items() if name != "people"})
-    times = 1 if said["times"] is None else whole("--times", said["times"], "times")
+    arguments = builder_arguments(entry, {name: value for name, value in said.items() if name != "people"})
+    times = 1 if said["times"] is None else parse_integer("--times", said["times"], "times")
     from ..catalogue.mechanisms import builder
 
     made: Experiment = builder(entry)(**arguments)
@@ -547,4 +557,4 @@ def _entered_experiment(said: Options) -> Experiment:
 
 
 def _number(said: Options, name: str) -> float | None:
-    return None if said[name] is None else number(flag(name), said[name], name)
+    return None if said[name] is None else parse_number(option_flag(name), said[name], name)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from .sql import is_sql, read_select
 from .tables.columns import column_of
 from .tables.conditions import condition, parse
@@ -208,7 +208,7 @@ def parse_query(text: str | Query) -> Query:
     if isinstance(text, Query):
         return text
     if not isinstance(text, str):
-        raise InputError(f"query is {kind_of(text)}: give text, SQL or a Query", parameter="query")
+        raise InputError(f"query is {type_phrase(text)}: give text, SQL or a Query", parameter="query")
     if is_sql(text):
         return _from_sql(text)
     head = _HEAD.match(text)

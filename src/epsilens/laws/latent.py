@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from ..numerics.frozen import Valued
+from ..numerics.values import ValueSemantics
 from ..readings.law import Law
 
 
-class Latent(Valued, ABC):
+class Latent(ValueSemantics, ABC):
     """How one answer depends on something unknown that other answers depend on too."""
 
     __slots__ = ()

@@ -17,19 +17,17 @@ import numpy as np
 
 from .. import checks
 from ..errors import InputError
-from ..readings.law import Known, Law
-from .closed.laplace import Laplace
-from .closed.normal import Normal
+from ..readings.law import Exactness, Law
 from .composition.counted import Product
 from .composition.law import Loss
 from .composition.sided import WIDTH
 from .composition.step import Composable, Counted, Family, Step
-from .extreme import Ends, Extreme, greatest
-from .finite.envelope import concentrated
-from .finite.joint import joint
-from .finite.law import MOST_LOSS, Finite
-from .finite.product import finite_product
-from .line.laplace import laplace_product, resolved
+from .envelope import zcdp_envelope
+from .finite_pairs import MOST_LOSS, Finite, finite_product, joint_step
+from .intersection import Intersection, TwoSidedBound, strongest_attack
+from .laplace import Laplace
+from .laplace_product import is_resolved, laplace_product
+from .normal import Normal
 
 _MOST_EXACT = 8  # equal Laplaces; beyond, the exact product takes seconds
 _MOST_ATOMS, _MOST_BLURRED = 2048, 200_000  # of a product of finite pairs that is written out
@@ -84,7 +82,7 @@ class Composed:
         if self.how is not How.NUMERIC:
             exact = self.how is How.NOTHING or not self.loose
             return f"{_CLOSED_WORDS[self.how].format(total=self.total)}: {'exact' if exact else above}"
-        if self.law.known is not Known.BOUND:
+        if self.law.known is not Exactness.BOUND:
             told = f"the safe end of a proven bracket, {self.law.width:.3g} wide where that is reached"
             return f"composed numerically: each value is {told}"
         more = f"; {named(self.worst)} enters as the worst case of its ε" if self.worst else ""
@@ -98,7 +96,7 @@ def named(names: Iterable[str]) -> str:
 
 def width_of(width: float) -> float:
     """A relative width of brackets, checked."""
-    return float(checks.within("width", checks.scalar("width", width), 1e-9, 0.5))
+    return float(checks.in_range("width", checks.scalar("width", width), 1e-9, 0.5))
 
 
 def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
@@ -109,9 +107,9 @@ def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
     if not all(f.single for f in factors):
         raise InputError("a composition needs single numbers: build each experiment from numbers, not arrays")
     made = _bounded(factors, width)
-    if made.law.known is not Known.BOUND or not any(f.law.attained for f in factors):
+    if made.law.known is not Exactness.BOUND or not any(f.law.attained for f in factors):
         return made
-    return replace(made, law=Ends((made.law,), attained=_attained(factors, width)))
+    return replace(made, law=TwoSidedBound((made.law,), attained=_attained(factors, width)))
 
 
 def _attained(factors: Sequence[Factor], width: float | None) -> Law:
@@ -123,16 +121,16 @@ def _attained(factors: Sequence[Factor], width: float | None) -> Law:
     for f in factors:
         if f.law.attained is not None:
             below = f.law.attained
-            known.append((f, below.laws if isinstance(below, Extreme) and below.lower else (below,)))
-        elif f.law.known is not Known.BOUND and not _bounds(f.law):
+            known.append((f, below.laws if isinstance(below, Intersection) and below.lower else (below,)))
+        elif f.law.known is not Exactness.BOUND and not _bounds(f.law):
             known.append((f, (f.law,)))
     tries = max(len(laws) for _, laws in known)
     made = [_bounded([f._replace(law=laws[i % len(laws)]) for f, laws in known], width).law for i in range(tries)]
-    return greatest(tuple(law.other_side() if law.direction == "upper" else law for law in made))
+    return strongest_attack(tuple(law.other_side() if law.direction == "upper" else law for law in made))
 
 
 def _bounded(factors: Sequence[Factor], width: float | None) -> Composed:
-    loose = tuple(f.name for f in factors if f.law.known is Known.BOUND or _bounds(f.law))
+    loose = tuple(f.name for f in factors if f.law.known is Exactness.BOUND or _bounds(f.law))
     total = sum(f.times for f in factors)
     if width is None and (found := _closed(factors)) is not None:
         law, how = found
@@ -144,7 +142,7 @@ def _bounded(factors: Sequence[Factor], width: float | None) -> Composed:
 
 def _bounds(law: Law) -> bool:
     """Whether a law, however well it is known alone, only bounds what it stands for beside others."""
-    return isinstance(law, Composable) and any(step.known is Known.BOUND for step, _ in law.steps())
+    return isinstance(law, Composable) and any(step.known is Exactness.BOUND for step, _ in law.steps())
 
 
 def steps_of(factor: Factor) -> list[Counted]:
@@ -161,7 +159,7 @@ def steps_of(factor: Factor) -> list[Counted]:
             )
         if not worst > 0:
             return []
-        law = Finite.claim(float(checks.within("epsilon", np.asarray(worst), 1e-15, MOST_LOSS)))
+        law = Finite.claim(float(checks.in_range("epsilon", np.asarray(worst), 1e-15, MOST_LOSS)))
     return [(step, k * factor.times) for step, k in law.steps()]
 
 
@@ -179,7 +177,7 @@ def certified(
         return Composed(Finite(np.zeros(1), np.zeros(1), mirrored=True), How.NOTHING, total, loose, worst)
     law: Law = Loss(live, width, bound=bool(loose or worst))
     if (other := _concentrated(live, width)) is not None:
-        law = Extreme((law, other))
+        law = Intersection((law, other))
     return Composed(law, How.NUMERIC, total, loose, worst)
 
 
@@ -192,7 +190,7 @@ def _concentrated(steps: Sequence[Counted], width: float) -> Law | None:
     rho = math.fsum(k * one for one, k in claimed)
     if sum(k for _, k in claimed) < 2 or rho > MOST_LOSS:
         return None
-    law = concentrated(rho * (1 + 1e-15))
+    law = zcdp_envelope(rho * (1 + 1e-15))
     rest = [(step, k) for step, k in steps if not math.isfinite(step.concentration)]
     return Loss([*rest, *law.steps()], width, bound=True) if rest else law
 
@@ -219,7 +217,7 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
     if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:
         return steps
     most = _MOST_BLURRED // 4 if rest else _MOST_BLURRED  # alone, a list is read as it is
-    written = joint([(step, k) for step, k in steps if step.family is Family.FINITE], most)
+    written = joint_step([(step, k) for step, k in steps if step.family is Family.FINITE], most)
     return steps if written is None else [*rest, (written, 1)]
 
 
@@ -244,7 +242,7 @@ def _laplaces(factors: Sequence[Factor]) -> tuple[Law, How] | None:
     total = sum(f.times for f in factors)
     shifts = [float(f.law.m) for f in factors if isinstance(f.law, Laplace) and np.ndim(f.law.m) == 0]
     alike = len(shifts) == len(factors) and len(set(shifts)) == 1
-    if not (alike and total <= _MOST_EXACT and resolved(shifts[0] * total)):
+    if not (alike and total <= _MOST_EXACT and is_resolved(shifts[0] * total)):
         return None
     return laplace_product(shifts[0], total), How.LAPLACE
 

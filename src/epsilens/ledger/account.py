@@ -20,13 +20,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from .. import checks
-from ..catalogue.readings import find
-from ..errors import EpsilensError, InputError, Refused, kind_of
-from ..experiment import Experiment, together
+from ..catalogue.readings import find_reading
+from ..errors import EpsilensError, InputError, LimitError, type_phrase
+from ..experiment import Experiment, compose_counted
 from ..mechanisms.discrete import approximate
-from ..shown import Sentenced
-from ..worlds import Kind as World
-from ..worlds import Neighbours
+from ..results import SentenceResult
+from ..worlds import Relation
+from ..worlds import WorldsKind as World
 from .charge import FREE, Charge, given_away, larger
 from .entry import Entry, Kind
 from .limits import Limits
@@ -74,25 +74,26 @@ class Spending:
         if beside <= 1e-15 * own:
             return made
         away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=neighbours_in(made).value)
-        return together([(made, 1), (away, 1)])
+        return compose_counted([(made, 1), (away, 1)])
 
 
-def neighbours_in(experiment: Experiment) -> Neighbours:
+def neighbours_in(experiment: Experiment) -> Relation:
     """How the two tables of an experiment differ; only such can be entered in a ledger."""
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)", parameter="experiment"
+            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)",
+            parameter="experiment",
         )
     if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
         raise InputError(
             f"{experiment.name} does not say what a release tells about one person: enter the mechanism of the release",
             parameter="experiment",
         )
-    return Neighbours.REPLACE if experiment.worlds.replaces else Neighbours.ADD_REMOVE
+    return Relation.REPLACE if experiment.worlds.replaces else Relation.ADD_REMOVE
 
 
 @dataclass(frozen=True, repr=False)
-class Account(Sentenced):
+class Account(SentenceResult):
     """What is known of the releases about the same people.
 
     ``limits`` are those that hold now; ``standing`` those that everything was released under, of which the promise is.
@@ -198,7 +199,7 @@ class Account(Sentenced):
                 parameter="part",
             )
         mine = neighbours_in(experiment).value
-        if part is not None and mine == Neighbours.REPLACE:
+        if part is not None and mine == Relation.REPLACE:
             raise InputError(
                 "somebody who is replaced may leave one part for another, and face the releases of both: leave part "
                 "out, or state it for add-remove neighbours",
@@ -218,7 +219,7 @@ class Account(Sentenced):
             return
         spent = getattr(self.spent, found.field)
         would = "has no price in it" if math.isinf(found.value) else f"would bring it to {found.value:.6g}"
-        raise Refused(
+        raise LimitError(
             f"the ledger allows {found.symbol} = {found.limit:.6g} for {self.people!r}, of which {spent:.6g} is spent; "
             f"this release {would}: add noise to it, or leave it",
             parameter="ledger",
@@ -275,7 +276,7 @@ class Account(Sentenced):
         With a partition it is that of the part which faces most.
         """
         name, given = _asked(reading, arguments)
-        released = self.counted[: None if count is None else checks.whole("count", count, low=0)]
+        released = self.counted[: None if count is None else checks.integer("count", count, low=0)]
         found = float(getattr(approximate(epsilon=0.0, delta=0.0), name)(**given))
         done: set[tuple[str, ...]] = set()
         for part in (None, *self._parts([one.part for one in released])):
@@ -313,7 +314,7 @@ def closes(state: Kind, kind: Kind) -> bool:
 
 
 def _together(released: Sequence[Spending]) -> Experiment:
-    return together(list(Counter(one.experiment for one in released).items()))
+    return compose_counted(list(Counter(one.experiment for one in released).items()))
 
 
 def _check_charge(charge: Any) -> None:
@@ -323,7 +324,7 @@ def _check_charge(charge: Any) -> None:
 
 def _asked(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     """A reading that is one number, and its arguments."""
-    wanted = find(reading)
+    wanted = find_reading(reading)
     return wanted.name, {name: checks.scalar(name, value) for name, value in wanted.arguments(arguments).items()}
 
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .. import checks
-from ..errors import InputError, kind_of
-from ..experiment import Experiment, together
+from ..errors import InputError, type_phrase
+from ..experiment import Experiment, compose_counted
 from ..mechanisms.claims import to_zcdp
 from ..mechanisms.discrete import pure
 
@@ -89,7 +89,7 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {kind_of(experiment)}: give what laplace, gaussian and the like return",
+            f"experiment is {type_phrase(experiment)}: give what laplace, gaussian and the like return",
             parameter="experiment",
         )
     if experiment.many:
@@ -137,4 +137,4 @@ def _noise(experiment: Experiment) -> Experiment:
             known = pure(epsilon=part.parameters["epsilon"], neighbours=part.parameters["neighbours"])
             known = known.reverse() if part.worlds.reversed else known
         made.append((known, times))
-    return together(made)
+    return compose_counted(made)

@@ -29,9 +29,9 @@ from typing import Any, ClassVar
 
 from .. import __version__
 from ..data.tables.address import without_password
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from ..experiment import Experiment
-from ..shown import Sentenced
+from ..results import SentenceResult
 from .account import Account, Spending, accounts_of, closes, neighbours_in
 from .charge import Charge, charge_of
 from .entry import Entry, Kind, text_of
@@ -80,7 +80,7 @@ class Reservation:
             return writer.append(kind, self.id, {**body, "at": _now()}).hash
 
 
-class Ledger(Sentenced):
+class Ledger(SentenceResult):
     """A ledger in a file of SQLite (``ledger.db``) or a database of PostgreSQL (``postgresql://user@host/database``).
 
     It is made by the first line that is written into it. ``people`` names an account: those whom releases are about.
@@ -153,7 +153,7 @@ class Ledger(Sentenced):
         ``head`` is the hash that stands in a file of answers: a ledger whose end was cut off does not have it.
         """
         if not isinstance(head, str | None):
-            raise InputError(f"head is {kind_of(head)}: give the hash as text", parameter="head", value=head)
+            raise InputError(f"head is {type_phrase(head)}: give the hash as text", parameter="head", value=head)
         if not self.store.exists:
             self.accounts()
         entries = self.store.read()
@@ -252,7 +252,7 @@ class Ledger(Sentenced):
         ``partition``.
         """
         if not isinstance(data, str):
-            raise InputError(f"data is {kind_of(data)}: give what names the data as text", parameter="data")
+            raise InputError(f"data is {type_phrase(data)}: give what names the data as text", parameter="data")
         what = plan if identity is None else identity
         mark = "" if what is None else self.keyed(text_of(what))
         told = {"plan": plan, "data": data, "mark": mark, **({"other_people": True} if other_people else {}), **told}
@@ -291,7 +291,7 @@ class Ledger(Sentenced):
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
         if not isinstance(content, bytes | str):
-            raise InputError(f"content is {kind_of(content)}: give bytes or text", parameter="content")
+            raise InputError(f"content is {type_phrase(content)}: give bytes or text", parameter="content")
         with self.store.writing("") as writer:
             if not writer.entries:
                 writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
@@ -305,7 +305,7 @@ class Ledger(Sentenced):
         experiment: Experiment, charge: Charge, title: str, part: str | None, told: Mapping[str, Any]
     ) -> dict[str, Any]:
         if not isinstance(charge, Charge):
-            raise InputError(f"charge is {kind_of(charge)}: give what charge_of returns", parameter="charge")
+            raise InputError(f"charge is {type_phrase(charge)}: give what charge_of returns", parameter="charge")
         return {
             **told, "title": _short(title), "parts": written(experiment), "charge": charge.to_dict(),
             "part": None if part is None else worded("part", part, needed="name the part, or leave it out"),

@@ -12,14 +12,14 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from .. import checks
-from ..calibration.choice import choose
+from ..calibration.choose import choose
 from ..errors import InputError
 from ..experiment import Experiment
 from ..mechanisms.claims import from_zcdp
 from ..mechanisms.composition import compose
 from ..mechanisms.discrete import approximate
 from ..mechanisms.noise import gaussian
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .charge import Charge
 from .names import worded
 
@@ -71,10 +71,10 @@ class Limits:
         """
         said = {"epsilon": epsilon, "psi": psi, "rho": rho}
         made: dict[str, Any] = {
-            name: None if value is None else float(checks.within(name, checks.scalar(name, value), *_RANGES[name]))
+            name: None if value is None else float(checks.in_range(name, checks.scalar(name, value), *_RANGES[name]))
             for name, value in said.items()
         }
-        beside = 0.0 if delta is None else float(checks.within("delta", checks.scalar("delta", delta), 0.0, 0.5))
+        beside = 0.0 if delta is None else float(checks.in_range("delta", checks.scalar("delta", delta), 0.0, 0.5))
         if success is not None:
             found = _psi_for(float(checks.probability("success", checks.scalar("success", success))), beside)
             made["psi"] = found if made["psi"] is None else min(found, made["psi"])
@@ -102,7 +102,7 @@ class Limits:
                 return Excess(name, value, limit, field)
         return None
 
-    def experiments(self, neighbours: str = Neighbours.ADD_REMOVE) -> dict[str, Experiment]:
+    def experiments(self, neighbours: str = Relation.ADD_REMOVE) -> dict[str, Experiment]:
         """For each limit the experiment whose every reading bounds that of everything released under it."""
         more, made = 1 + _ROUNDING, {}
         given = approximate(epsilon=0.0, delta=self.delta * more, neighbours=neighbours)
@@ -159,4 +159,4 @@ def _psi_for(success: float, delta: float) -> float:
             value=success,
         )
     found = float(choose(gaussian, "psi", at_most=(1 + rest) / 2, reading="success").value)
-    return float(checks.within("psi", found, *_RANGES["psi"]))
+    return float(checks.in_range("psi", found, *_RANGES["psi"]))

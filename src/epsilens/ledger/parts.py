@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry, builder
-from ..errors import EpsilensError, InputError, kind_of
-from ..experiment import Experiment, independent
+from ..catalogue.mechanisms import CLAIMS, MECHANISMS, CatalogueEntry, builder
+from ..errors import EpsilensError, InputError, type_phrase
+from ..experiment import Experiment, require_independent
 from ..mechanisms.composition import compose
 
 #: What builds from another experiment or from a matrix, beside the catalogue.
@@ -42,7 +42,7 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)",
+            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)",
             parameter="experiment",
         )
     if experiment.many:
@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    raise InputError(f"{kind_of(value)} cannot be written into a ledger: enter what is known of it as a claim")
+    raise InputError(f"{type_phrase(value)} cannot be written into a ledger: enter what is known of it as a claim")
 
 
 def _size(value: Any) -> int:
@@ -139,7 +139,7 @@ def _spread(column: Any) -> np.ndarray[Any, Any]:
 
 
 def _cannot(part: Experiment) -> InputError:
-    independent(part)  # a claim of what shares unknowns would be added up as if it did not
+    require_independent(part)  # a claim of what shares unknowns would be added up as if it did not
     return InputError(
         f"{part.name} cannot be written down so that it is built again: enter what is known of it as a claim, such as "
         "from_zcdp(rho) or approximate(epsilon=, delta=)",
@@ -184,7 +184,7 @@ def _builder(key: str) -> Callable[..., Experiment]:
     if key in RECIPES:
         found: Callable[..., Experiment] = getattr(import_module(RECIPES[key]), key)
         return found
-    known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
+    known: dict[str, CatalogueEntry] = {**MECHANISMS, **CLAIMS}
     if key not in known:
         raise InputError(
             f"the ledger speaks of {key[:40]!r}, which this version does not know: install a newer epsilens"

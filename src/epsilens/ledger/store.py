@@ -15,7 +15,7 @@ from typing import Any
 
 from ..data.tables.address import address_of, masked
 from ..data.tables.passwords import found_password
-from ..errors import InputError, MissingExtra, kind_of
+from ..errors import InputError, MissingExtra, type_phrase
 from .entry import VERSION, Entry, Kind, text_of
 
 _TABLE = "epsilens_ledger"
@@ -36,7 +36,7 @@ class Store:
     def __init__(self, url: str | os.PathLike[str]) -> None:
         if not isinstance(url, str | os.PathLike):
             raise InputError(
-                f"ledger is {kind_of(url)}: give a file, such as ledger.db, or an address of PostgreSQL",
+                f"ledger is {type_phrase(url)}: give a file, such as ledger.db, or an address of PostgreSQL",
                 parameter="ledger",
             )
         self._sa = _sqlalchemy()

@@ -12,8 +12,8 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.many import Many
-from ..numerics.frozen import fingerprint
+from ..laws.arrays import LawArray
+from ..numerics.values import fingerprint
 
 _P = ParamSpec("_P")
 #: Entries that are built at once, each an experiment of its own.
@@ -91,7 +91,7 @@ def each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Map
         )
     rows = zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns.values()), strict=True)
     made = [build(**fixed, **dict(zip(columns, row, strict=True))) for row in rows]
-    law = Many(tuple(one.law for one in made), shape)
+    law = LawArray(tuple(one.law for one in made), shape)
     notes = tuple(dict.fromkeys(note for one in made for note in one.notes))
     one = made[0]
     origin = one.origin if all(other.origin == one.origin for other in made) else build.__name__

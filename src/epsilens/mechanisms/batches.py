@@ -37,17 +37,16 @@ import numpy as np
 from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
-from ..laws.closed.apart import Apart
-from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
 from ..laws.composition.folded import Folded
 from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Sampled
 from ..laws.composition.step import Atoms, Counted, Step
 from ..laws.composition.told import Told
-from ..laws.extreme import Ends, greatest
-from ..laws.finite.law import Finite, FiniteStep
-from ..readings.law import Known, Law
-from ..worlds import Neighbours
+from ..laws.finite_pairs import Finite, FiniteStep
+from ..laws.intersection import TwoSidedBound, strongest_attack
+from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
+from ..readings.law import Exactness, Law
+from ..worlds import Relation
 
 _NEARLY_ALL = 1 - 1e-6  # of everybody in a batch: as if all were
 _LEAST_SHARE = 1e-290
@@ -91,26 +90,26 @@ def gathered(rows: Sequence[tuple[Step, int]]) -> list[Counted]:
     return list(counted.items())
 
 
-def poisson_step(mu: float, rate: float, neighbours: Neighbours) -> Step:
+def poisson_step(mu: float, rate: float, neighbours: Relation) -> Step:
     """A step whose batch every record joins by its own coin."""
-    if neighbours is Neighbours.REPLACE:
-        return NormalStep(2 * mu) if rate == 1 else NormalReplaced(mu, rate)
+    if neighbours is Relation.REPLACE:
+        return NormalStep(2 * mu) if rate == 1 else NormalReplacementStep(mu, rate)
     return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
 
 
 # -- of fixed size ----------------------------------------------------------------------------------------------------
 
 
-def fixed(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
+def fixed(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
     """Each batch is so many records, drawn anew without replacement."""
     if all(row.rate == 1 for row in rows):
         return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
-    steps = gathered([(poisson_step(2 / row.sigma, row.rate, Neighbours.ADD_REMOVE), row.steps) for row in rows])
+    steps = gathered([(poisson_step(2 / row.sigma, row.rate, Relation.ADD_REMOVE), row.steps) for row in rows])
     each = Loss(steps, width)
-    if neighbours is Neighbours.ADD_REMOVE:
+    if neighbours is Relation.ADD_REMOVE:
         return each
     bound = Loss(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
-    return Ends((bound,), attained=greatest((each.other_side(), each.reverse().other_side())))
+    return TwoSidedBound((bound,), attained=strongest_attack((each.other_side(), each.reverse().other_side())))
 
 
 def _folded(mu: float, rate: float) -> Step:
@@ -123,7 +122,7 @@ def _folded(mu: float, rate: float) -> Step:
 # -- cut to a largest size --------------------------------------------------------------------------------------------
 
 
-def truncated(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
+def truncated(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
     """Poisson batches of which at most so many records are kept."""
     told, plain = [], []
     for row in rows:
@@ -143,7 +142,7 @@ def truncated(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
     below = Loss(gathered(plain), width)
     if told == plain:
         return below
-    return Ends((Loss(gathered(told), width, bound=True),), attained=below.other_side())
+    return TwoSidedBound((Loss(gathered(told), width, bound=True),), attained=below.other_side())
 
 
 def _overfull(row: Row) -> tuple[float, float]:
@@ -201,7 +200,7 @@ class _Pass:
     def step(self, distance: float) -> Step:
         """What an adversary sees who is told in which of its steps the person is; as if they surely were in one."""
         shares = sorted(self.shares.items(), reverse=True)
-        return Apart(tuple(distance / s for s, _ in shares), tuple(math.log(k / self.n) for _, k in shares))
+        return KnownShiftStep(tuple(distance / s for s, _ in shares), tuple(math.log(k / self.n) for _, k in shares))
 
 
 def _passes(rows: Sequence[Row]) -> list[_Pass]:
@@ -227,16 +226,16 @@ def _passes(rows: Sequence[Row]) -> list[_Pass]:
     return found
 
 
-def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: int = 1) -> Law:
+def shuffled(rows: Sequence[Row], neighbours: Relation, width: float, people: int = 1) -> Law:
     """Passes over the data, each in a random order of its own; a group may all be in one batch, or one of it pull."""
-    distance = people * (2.0 if neighbours is Neighbours.REPLACE else 1.0)
+    distance = people * (2.0 if neighbours is Relation.REPLACE else 1.0)
     passes = _passes(rows)
     uneven = [one for one in passes if len(one.shares) > 1]
     told = gathered([(one.step(distance), one.count) for one in uneven])
     if people > 1 or len(told) > _MOST_UNEVEN:  # all in the loudest step of each pass
         uneven, told = [], []
     shift = distance * math.sqrt(math.fsum(one.count / one.loudest**2 for one in passes if one not in uneven))
-    above: Law = Normal(np.asarray(shift), known=Known.BOUND)
+    above: Law = Normal(np.asarray(shift), known=Exactness.BOUND)
     if told:
         above = Loss([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
     passes = [one for one in passes if one.whole]
@@ -253,24 +252,24 @@ def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: 
     largest: list[Law] = [Finite(*cuts[min(alike)])]  # one epoch alone is exact
     if several:
         largest.append(Loss([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
-    if neighbours is Neighbours.REPLACE:  # either value may be the one of H0
+    if neighbours is Relation.REPLACE:  # either value may be the one of H0
         largest += [law.reverse() for law in largest]
     found += largest
-    return Ends((above,), attained=greatest(tuple(found)))
+    return TwoSidedBound((above,), attained=strongest_attack(tuple(found)))
 
 
 def _step(log_p0: Array, llr: Array) -> Step:
     return FiniteStep(Atoms(llr, log_p0 + llr), rho=_ROUNDED)
 
 
-def _largest(sigma: float, steps: int, share: float, neighbours: Neighbours, cuts: int) -> tuple[Array, Array]:
+def _largest(sigma: float, steps: int, share: float, neighbours: Relation, cuts: int) -> tuple[Array, Array]:
     """(log H0-mass, loss) of the largest of these sums of an epoch, between cuts; with the person, who is in one of
     them with that probability, it is moved by 2.
     """
     mu = 1 / sigma
     u = np.linspace(float(ndtri_exp(-_BELOW / steps)), 2 * mu + _ABOVE, cuts)
     rest = (steps - 1) * log_ndtr(u)
-    stays = 0.0 if neighbours is Neighbours.REPLACE else mu
+    stays = 0.0 if neighbours is Relation.REPLACE else mu
     with_, without = (_between(_log_mixed(u - moved, u, share) + rest) for moved in (2 * mu, stays))
     return without, with_ - without
 

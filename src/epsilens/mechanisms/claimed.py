@@ -18,19 +18,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..calibration.choice import choose
+from ..calibration.choose import choose
 from ..catalogue.deployments import SOURCE, Deployment, deployments
 from ..catalogue.deployments import deployment as registered
-from ..errors import EpsilensError, InputError, NoSolutionError, meant
+from ..errors import EpsilensError, InputError, NoSolutionError, suggestion
 from ..experiment import Experiment
-from ..numerics.frozen import Frozen
-from ..numerics.roots import last_safe
+from ..numerics.roots import safe_boundary
+from ..numerics.values import FrozenMapping
 from .claims import from_dp, from_gdp, from_rdp, from_zcdp, to_rdp, to_zcdp
 from .noise import gaussian, laplace
 from .training import dpsgd
 
 #: The training taken where (ε, δ) is claimed and no other is given.
-EXAMPLE: Mapping[str, int] = Frozen({"n": 60_000, "batch": 256, "epochs": 15})
+EXAMPLE: Mapping[str, int] = FrozenMapping({"n": 60_000, "batch": 256, "epochs": 15})
 _TRAINING = ("rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people")
 _LEAST, _MOST = 1e-12, 1e4  # ε of Laplace noise
 _NOTHING = 1e-200  # an advantage no noise is needed for
@@ -75,7 +75,7 @@ class Claim(Experiment):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("claimed", "training"):
-            object.__setattr__(self, name, Frozen(getattr(self, name)))
+            object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     @property
     def worst(self) -> Experiment:
@@ -191,7 +191,7 @@ class Claim(Experiment):
             return laplace(epsilon=_MOST, **self._moves)
         if over(_LEAST) > 0:
             raise InputError(f"even Laplace noise of ε = {_LEAST:g} does not keep the claim")
-        return laplace(epsilon=last_safe(over, _LEAST, _MOST), **self._moves)
+        return laplace(epsilon=safe_boundary(over, _LEAST, _MOST), **self._moves)
 
     def _gaussian(self) -> Experiment:
         """D_a of Gaussian noise is a·ψ²/2 at every order."""
@@ -233,7 +233,7 @@ class Claim(Experiment):
             raise InputError(f"even a training with σ = {_QUIETEST:g} does not keep the claim")
         if over(_LOUDEST) <= 0:
             return dpsgd(sigma=_LOUDEST, **given)
-        return dpsgd(sigma=last_safe(over, _QUIETEST, _LOUDEST), **given)
+        return dpsgd(sigma=safe_boundary(over, _QUIETEST, _LOUDEST), **given)
 
 
 def _case(noise: Noise, build: Callable[[], Experiment]) -> Case:
@@ -322,7 +322,7 @@ def _registered(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[st
         )
     found = registered(name) if isinstance(name, str) else None
     if found is None:
-        close = meant(name, [d.name for d in deployments()])
+        close = suggestion(name, [d.name for d in deployments()])
         raise InputError(
             f"there is no published deployment {str(name)[:40]!r}{close}: give words of one in the registry, such as "
             "census-redistricting, or the numbers that are claimed",

@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..checks import Array, Number, plain
-from ..errors import InputError, kind_of
-from ..experiment import Experiment, independent
-from ..laws.closed.normal import Normal
+from ..checks import Array, Number, float_or_array
+from ..errors import InputError, type_phrase
+from ..experiment import Experiment, require_independent
 from ..laws.composition.step import Composable
-from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
-from ..laws.finite.law import Finite
-from ..laws.finite.rdp import OrdersConversion
-from ..readings.law import Known, Law
-from ..worlds import between
+from ..laws.envelope import ConcentratedClaim, Envelope, OrdersConversion, RenyiCurve, envelope, zcdp_envelope
+from ..laws.finite_pairs import Finite
+from ..laws.normal import Normal
+from ..readings.law import Exactness, Law
+from ..worlds import worlds_of_relation
 from .arrays import arrays
 from .discrete import approximate
 from .recipe import remembered
@@ -47,7 +46,7 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
     >>> round(e.delta(1.0), 6), round(e.epsilon(1e-5), 6), round(e.advantage(), 4)
     (0.01, 2.0, 0.3204)
     """
-    eps, d = checks.within("epsilon", epsilon, 0.0, 1e4), checks.probability("delta", delta)
+    eps, d = checks.in_range("epsilon", epsilon, 0.0, 1e4), checks.probability("delta", delta)
     try:
         eps, d = (np.array(v) for v in np.broadcast_arrays(eps, d))
     except ValueError:
@@ -67,26 +66,26 @@ def from_gdp(mu: ArrayLike, *, neighbours: str = "add-remove") -> Experiment:
     >>> from_gdp(1.0).success()
     0.69146246127401...
     """
-    value = float(checks.within("mu", checks.scalar("mu", mu), 0.0, 1e4))
-    return _claim(Normal(np.asarray(value), known=Known.BOUND), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
+    value = float(checks.in_range("mu", checks.scalar("mu", mu), 0.0, 1e4))
+    return _claim(Normal(np.asarray(value), known=Exactness.BOUND), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
 
 
 @arrays("rho", "xi")
 def from_zcdp(rho: ArrayLike, xi: ArrayLike = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """(ξ, ρ)-zCDP: D_a ≤ ξ + ρ·a for every order a > 1, in both orders of the pair (Bun & Steinke 2016).
 
-    Every order bounds δ(ε) (see :mod:`epsilens.laws.finite.rdp`); the best of them, on a grid of ε, are taken together.
+    Every order bounds δ(ε) (see :mod:`epsilens.laws.envelope`); the best of them, on a grid of ε, are taken together.
 
     >>> e = from_zcdp(0.5)                       # what is known of a Gaussian mechanism with ψ = 1
     >>> round(e.epsilon(1e-5), 3), round(e.renyi(8.0), 6), round(e.success(), 3)
     (4.728, 4.0, 0.74)
     """
-    value = float(checks.within("rho", checks.scalar("rho", rho), 0.0, 1e4))
-    more = float(checks.within("xi", checks.scalar("xi", xi), 0.0, 1e4))
+    value = float(checks.in_range("rho", checks.scalar("rho", rho), 0.0, 1e4))
+    more = float(checks.in_range("xi", checks.scalar("xi", xi), 0.0, 1e4))
     parameters = {"rho": value} | ({"xi": more} if more else {})
     if value == 0:  # D_a ≤ ξ at every order: pure
         return _claim(envelope(np.asarray([more]), np.zeros(1)), "zcdp", parameters, "a zCDP claim", neighbours)
-    return _claim(concentrated(value, more), "zcdp", parameters, "a zCDP claim", neighbours)
+    return _claim(zcdp_envelope(value, more), "zcdp", parameters, "a zCDP claim", neighbours)
 
 
 @remembered
@@ -107,7 +106,7 @@ def from_rdp(
     """
     a, bound = _orders(order, rho)
     parameters: dict[str, Any] = (
-        {"order": plain(a[0]), "rho": plain(bound[0])} if a.size == 1 else {"orders": int(a.size)}
+        {"order": float_or_array(a[0]), "rho": float_or_array(bound[0])} if a.size == 1 else {"orders": int(a.size)}
     )
     known = bound <= 1e4  # beyond, nothing is promised that doubles could tell from nothing
     a, bound = a[known], bound[known]
@@ -161,7 +160,9 @@ def _orders(order: Any, rho: Any) -> tuple[Array, Array]:
 
 def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbours: str) -> Experiment:
     note = f"the worst case of {said}, not a mechanism: every release for which it is true is at most as risky"
-    return Experiment(law, name, {**parameters, "neighbours": neighbours}, notes=(note,), worlds=between(neighbours))
+    return Experiment(
+        law, name, {**parameters, "neighbours": neighbours}, notes=(note,), worlds=worlds_of_relation(neighbours)
+    )
 
 
 # -- out --------------------------------------------------------------------------------------------------------
@@ -169,7 +170,7 @@ def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbour
 
 def _no_experiment(value: Any) -> InputError:
     return InputError(
-        f"experiment is {kind_of(value)}: give what laplace, gaussian and the like return",
+        f"experiment is {type_phrase(value)}: give what laplace, gaussian and the like return",
         parameter="experiment",
     )
 
@@ -179,7 +180,7 @@ def _one(experiment: Any) -> None:
         raise _no_experiment(experiment)
     if experiment.many:
         raise InputError("this is many experiments at once: give one")
-    independent(experiment)  # what it is turned into is there to be added up
+    require_independent(experiment)  # what it is turned into is there to be added up
 
 
 def to_gdp(experiment: Experiment) -> float:
@@ -202,9 +203,9 @@ def to_rdp(experiment: Experiment, order: ArrayLike) -> Number:
     """
     if not isinstance(experiment, Experiment):
         raise _no_experiment(experiment)
-    independent(experiment)
+    require_independent(experiment)
     one, other = experiment.renyi(order), experiment.reverse().renyi(order)
-    return plain(np.maximum(one, other))
+    return float_or_array(np.maximum(one, other))
 
 
 def to_zcdp(experiment: Experiment) -> float:
@@ -221,7 +222,7 @@ def to_zcdp(experiment: Experiment) -> float:
     law = experiment.law
     if isinstance(law, Normal):
         return float(law.mu) ** 2 / 2
-    if isinstance(law, Envelope) and isinstance(law.moment, Concentrated) and law.moment.xi == 0:
+    if isinstance(law, Envelope) and isinstance(law.moment, ConcentratedClaim) and law.moment.xi == 0:
         return law.moment.rho
     if isinstance(law, Finite) and law.far is not None:
         return law.far.most_rho

@@ -22,19 +22,19 @@ from scipy.special import digamma
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
-from ..experiment import Experiment, factor_of, together
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
+from ..experiment import Experiment, compose_counted, product_factor
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Counted
-from ..laws.finite.envelope import Concentrated, Envelope, MomentClaim
-from ..laws.finite.law import MOST_LOSS
-from ..laws.line.laplace import laplace_product, laplace_shifts, places, resolved
+from ..laws.envelope import ConcentratedClaim, Envelope, MomentClaim
+from ..laws.finite_pairs import MOST_LOSS
+from ..laws.laplace import Laplace
+from ..laws.laplace_product import is_resolved, laplace_product, laplace_shifts, shift_sums
+from ..laws.normal import Normal
 from ..laws.product import certified, named, steps_of, width_of
-from ..numerics.frozen import Valued
-from ..readings.law import Known, Law
-from ..shown import Sentenced, Told
-from ..worlds import between
+from ..numerics.values import ValueSemantics
+from ..readings.law import Exactness, Law
+from ..results import SentenceResult, ShortResult
+from ..worlds import worlds_of_relation
 from . import claims
 from .arrays import arrays
 from .discrete import pure
@@ -65,7 +65,7 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
     """
     if not experiments or not all(isinstance(e, Experiment) for e in experiments):
         raise InputError("compose needs one experiment or more: give what laplace, gaussian and the like return")
-    return together([(e, 1) for e in experiments], width)
+    return compose_counted([(e, 1) for e in experiments], width)
 
 
 @arrays("k")
@@ -88,7 +88,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     """
     if not isinstance(experiment, Experiment):
         raise InputError("group needs an experiment: give what laplace, gaussian and the like return")
-    size = checks.whole("k", k, low=1, high=10**6)
+    size = checks.integer("k", k, low=1, high=10**6)
     if size == 1:
         return experiment
     for latent in experiment.unknowns:
@@ -101,14 +101,14 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
         claimed = _claimed_group(part, size)
         if claimed is not None and len(parts) == times == 1:
             return Experiment(claimed.law, "group", told, experiment.worlds, (_CLAIMED.format(size), *claimed.notes))
-        inside = steps_of(factor_of(part, times))
+        inside = steps_of(product_factor(part, times))
         if claimed is not None:
-            moved = list(steps_of(factor_of(claimed, times)))
+            moved = list(steps_of(product_factor(claimed, times)))
         else:
             moved = [(step.grouped(size), n) for step, n in inside]
         steps += moved
         exact = claimed is None and all(step.moves for step, _ in (*inside, *moved))
-        if part.law.known is Known.BOUND or not exact:
+        if part.law.known is Exactness.BOUND or not exact:
             loose.append(part.name)
     if len(steps) == 1 and steps[0][1] == 1 and (law := steps[0][0].as_law()) is not None:
         note = _CLAIMED.format(size) if loose else f"a group of {size} moves the answer {size} times as far"
@@ -130,7 +130,7 @@ def _claimed_group(experiment: Experiment, size: int) -> Experiment | None:
         return None
     moment = law.moment
     nothing = f"the claim promises nothing about a group of {size}"
-    if isinstance(moment, Concentrated):
+    if isinstance(moment, ConcentratedClaim):
         rho, xi = moment.grouped(size)
         if max(rho, xi) > MOST_LOSS:
             raise InputError(f"{nothing}: ρ grows with the square of its size to {rho:.4g}, so ask of a smaller group")
@@ -175,7 +175,7 @@ _MOST_PLACES = 64  # distinct sums of unlike shifts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Vector(Valued, Sentenced, Told):
+class Vector(ValueSemantics, SentenceResult, ShortResult):
     """A noisy vector: ``experiment`` is the test on all coordinates, ``losses`` each coordinate's ε·shift/sensitivity.
 
     ``scalar`` is one coordinate that holds everything one person may do (the sound bound when the coordinates are
@@ -228,10 +228,10 @@ def vector(
     >>> round(vector(epsilon=1.0, q=3).experiment.advantage(), 6)  # the same person, spread over three coordinates
     0.229201
     """
-    checks.choice("calibration", calibration, CALIBRATIONS)
-    checks.choice("noise", noise, ("laplace", "gaussian"))
+    checks.one_of("calibration", calibration, CALIBRATIONS)
+    checks.one_of("noise", noise, ("laplace", "gaussian"))
     moved, most = _moves(q, shifts, sensitivity, calibration, noise)
-    worlds = between(neighbours)
+    worlds = worlds_of_relation(neighbours)
     if noise == "gaussian":
         size = {"psi": psi, "epsilon": epsilon, "delta": delta}
         given = {name: checks.scalar(name, value) for name, value in size.items() if value is not None}
@@ -243,7 +243,7 @@ def vector(
         return Vector(joint, tuple(parts.tolist()), calibration, True, joint, joint, joint)
     if epsilon is None or psi is not None or delta is not None:
         raise InputError("Laplace noise on a vector is said by epsilon alone: give epsilon, or noise='gaussian'")
-    eps = float(checks.loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
+    eps = float(checks.privacy_loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
     parts = eps * moved / most
     law, exact, note = _product(parts, neighbours)
     joint = Experiment(law, "vector", _told(parts, calibration, noise), worlds=worlds, notes=(note,) if note else ())
@@ -263,14 +263,14 @@ def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) 
             f"sensitivity has shape {most.shape}: give one number for the vector, or one a coordinate with 'each'",
             parameter="sensitivity",
         )
-    given = None if shifts is None else np.abs(checks.within("shifts", shifts, -1e150, 1e150))
+    given = None if shifts is None else np.abs(checks.in_range("shifts", shifts, -1e150, 1e150))
     if given is not None and (given.ndim != 1 or given.size == 0):
         raise InputError(
             f"shifts has shape {given.shape}: give a list, how far the person moves each coordinate", parameter="shifts"
         )
     sizes = {int(a.size) for a in (given, most if most.ndim else None) if a is not None}
     if q is not None:
-        sizes.add(checks.whole("q", q, low=1, high=100_000))
+        sizes.add(checks.integer("q", q, low=1, high=100_000))
     if len(sizes) != 1:
         told = "q, shifts or sensitivities are missing" if not sizes else "q, shifts and sensitivity differ in length"
         raise InputError(f"{told}: say how many coordinates there are, once")
@@ -309,10 +309,10 @@ def _product(parts: Array, neighbours: str) -> tuple[Law, bool, str]:
     if len(moved) <= 1:
         return Laplace(np.asarray(moved[0] if moved else 0.0)), True, ""
     equal = moved[-1] - moved[0] <= 1e-15 * moved[-1]
-    if resolved(math.fsum(moved)):
+    if is_resolved(math.fsum(moved)):
         if equal and len(moved) <= _MOST_EQUAL:
             return laplace_product(moved[-1], len(moved)), True, ""
-        if not equal and len(moved) <= 12 and places(moved).size <= _MOST_PLACES:
+        if not equal and len(moved) <= 12 and shift_sums(moved).size <= _MOST_PLACES:
             return laplace_shifts(moved), True, ""
     joint = compose(*(laplace(epsilon=m, neighbours=neighbours) for m in moved))
     return joint.law, False, "; ".join(joint.notes) or "composed numerically, an upper bound"

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite.law import Finite
-from ..laws.finite.translations import MOST_ATOMS, Geometric, Staircase
-from ..laws.finite.whole import DiscreteNormal, Skellam
-from ..worlds import RECORD, Kind, Worlds, between
+from ..laws.discrete_noise import DiscreteNormal, Skellam
+from ..laws.finite_pairs import Finite
+from ..laws.geometric import MOST_ATOMS, Geometric, Staircase
+from ..worlds import RECORD, Worlds, WorldsKind, worlds_of_relation
 from .arrays import arrays
 from .noise import one_of, per_noise
 
@@ -23,8 +23,8 @@ _VARIANCES = 1e-6, 4e8
 
 
 def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
-    most = checks.whole("sensitivity", sensitivity, low=1, high=MOST_ATOMS)
-    moved = most if shift is None else checks.whole("shift", shift, low=0)
+    most = checks.integer("sensitivity", sensitivity, low=1, high=MOST_ATOMS)
+    moved = most if shift is None else checks.integer("shift", shift, low=0)
     if moved > most:
         raise InputError(
             f"shift is {moved}, more than the sensitivity {most}: "
@@ -38,7 +38,7 @@ def _epsilon(epsilon: Any, *, zero: bool = False, most: float = 1e4) -> float:
     value = checks.scalar("epsilon", epsilon)
     if zero and value == 0:
         return 0.0
-    return float(checks.within("epsilon", checks.positive("epsilon", value), 1e-15, most))
+    return float(checks.in_range("epsilon", checks.positive("epsilon", value), 1e-15, most))
 
 
 @arrays("epsilon", "scale", "sensitivity", "shift")
@@ -65,7 +65,7 @@ def geometric(
         eps = float(per_noise("scale", np.asarray(float(most)), noise))
     parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours}
     law = Geometric(eps / most, d).law()
-    return Experiment(law, "geometric", parameters, worlds=between(neighbours))
+    return Experiment(law, "geometric", parameters, worlds=worlds_of_relation(neighbours))
 
 
 @arrays("sigma", "sensitivity", "shift")
@@ -92,7 +92,7 @@ def discrete_gaussian(
         )
     law = Finite.moved(DiscreteNormal(s), d)
     parameters = {"sigma": s, "sensitivity": most, "shift": d, "neighbours": neighbours}
-    return Experiment(law, "discrete_gaussian", parameters, worlds=between(neighbours))
+    return Experiment(law, "discrete_gaussian", parameters, worlds=worlds_of_relation(neighbours))
 
 
 @arrays("variance", "sensitivity", "shift")
@@ -108,7 +108,7 @@ def skellam(
     >>> round(skellam(variance=100.0).epsilon(1e-6), 6)
     0.389458
     """
-    v = float(checks.within("variance", checks.scalar("variance", variance), *_VARIANCES))
+    v = float(checks.in_range("variance", checks.scalar("variance", variance), *_VARIANCES))
     most, d = _whole_reach(sensitivity, shift)
     noise = Skellam(v)
     if 2 * noise.reach + d > MOST_ATOMS:
@@ -118,7 +118,7 @@ def skellam(
             parameter="variance",
         )
     parameters = {"variance": v, "sensitivity": most, "shift": d, "neighbours": neighbours}
-    return Experiment(Finite.moved(noise, d), "skellam", parameters, worlds=between(neighbours))
+    return Experiment(Finite.moved(noise, d), "skellam", parameters, worlds=worlds_of_relation(neighbours))
 
 
 @arrays("epsilon", "truth", "k")
@@ -130,7 +130,7 @@ def randomized_response(
     >>> round(randomized_response(epsilon=1.0).success(), 6)
     0.731059
     """
-    answers = checks.whole("k", k, low=2)
+    answers = checks.integer("k", k, low=2)
     if one_of(epsilon=epsilon, truth=truth) == "epsilon":
         eps = _epsilon(epsilon)
     else:
@@ -173,7 +173,7 @@ def staircase(
     checks.probability("gamma", g)
     law = Staircase(eps, Fraction(g), Fraction(moved) / Fraction(most)).law()
     parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours}
-    return Experiment(law, "staircase", parameters, worlds=between(neighbours))
+    return Experiment(law, "staircase", parameters, worlds=worlds_of_relation(neighbours))
 
 
 @arrays("epsilon")
@@ -197,7 +197,7 @@ def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-
     d = float(checks.probability("delta", checks.scalar("delta", delta)))
     parameters: dict[str, Any] = {"epsilon": eps} | ({"delta": d} if d else {}) | {"neighbours": neighbours}
     name = "approximate" if d else "pure"
-    worlds = between(neighbours)
+    worlds = worlds_of_relation(neighbours)
     if d == 1:
         return Experiment(Finite.claim(eps, d), name, parameters, worlds=worlds)
     notes = (
@@ -219,4 +219,4 @@ def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
         if abs(p.sum() - 1) > 1e-9:
             raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
     law = Finite.of(a / a.sum(), b / b.sum())
-    return Experiment(law, "finite", {"outcomes": int(a.size)}, worlds=Worlds(Kind.OTHER))
+    return Experiment(law, "finite", {"outcomes": int(a.size)}, worlds=Worlds(WorldsKind.OTHER))

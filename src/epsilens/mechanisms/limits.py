@@ -17,9 +17,9 @@ from scipy.special import ndtr
 
 from .. import checks
 from ..errors import InputError
-from ..laws.closed.normal import Normal
+from ..laws.normal import Normal
 from ..numerics.roots import root
-from ..shown import Told
+from ..results import ShortResult
 from .training import dpsgd
 
 VARIANTS = ("poisson", "fixed")
@@ -33,10 +33,10 @@ def clt_psi(*, sigma: float, rate: float, steps: int, variant: str = "poisson") 
     ...     variant="fixed"), 7)
     (1.3108325, 1.7101425)
     """
-    s = float(checks.within("sigma", checks.scalar("sigma", sigma), 0.04, 1e12))
+    s = float(checks.in_range("sigma", checks.scalar("sigma", sigma), 0.04, 1e12))
     q = float(checks.probability("rate", checks.scalar("rate", rate)))
-    k = checks.whole("steps", steps, low=1, high=10**9)
-    checks.choice("variant", variant, VARIANTS)
+    k = checks.integer("steps", steps, low=1, high=10**9)
+    checks.one_of("variant", variant, VARIANTS)
     if variant == "poisson":
         return q * math.sqrt(k * math.expm1(1 / s**2))
     # e^{v}Φ(1.5/σ) + 3Φ(−.5/σ) − 2 without its cancellation: with Φ = ½ + erf/2 the halves sum to expm1(v)/2
@@ -51,7 +51,7 @@ def conversions(psi: float, delta: float) -> dict[str, float]:
     >>> {name: round(value, 6) for name, value in conversions(1.0, 1e-5).items()}
     {'exact': 4.377178, 'improved RDP': 4.728387, 'RDP': 5.298526}
     """
-    p = float(checks.within("psi", checks.scalar("psi", psi), _LEAST_PSI, _MOST_PSI))
+    p = float(checks.in_range("psi", checks.scalar("psi", psi), _LEAST_PSI, _MOST_PSI))
     d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     exact = float(Normal(np.asarray(p)).profile_inverse(np.asarray(d)))
     # (α−1)²ψ²/2 = −log(δα) on (1, 1/δ); then ε = (α − ½)ψ² + log(1 − 1/α)
@@ -64,7 +64,7 @@ def conversions(psi: float, delta: float) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Clt(Told):
+class Clt(ShortResult):
     """The central limit theorem beside the truth: ψ, the ε each conversion makes of it, and the proven bracket of ε.
 
     ``error`` is the exact conversion over the bracket's middle, minus 1: negative means that the approximation claims

@@ -27,7 +27,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite.law import Finite
+from ..laws.finite_pairs import Finite
 from ..laws.product import Factor, product
 from ..numerics.binomial import log_binomial
 from ..worlds import RECORD
@@ -38,7 +38,7 @@ _MOST_REPORTS, _MOST_HASHES = 100_000, 100
 
 
 def _epsilon(epsilon: ArrayLike) -> float:
-    return float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 1e-15, 1e4))
+    return float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 1e-15, 1e4))
 
 
 def _half(eps: float, seen: float = 1.0) -> Finite:
@@ -68,7 +68,7 @@ def unary(*, epsilon: ArrayLike, kind: str = "optimised") -> Experiment:
     >>> round(unary(epsilon=1.0).advantage(), 6), round(unary(epsilon=1.0, kind="symmetric").advantage(), 6)
     (0.231059, 0.244919)
     """
-    eps, said = _epsilon(epsilon), checks.choice("kind", kind, KINDS)
+    eps, said = _epsilon(epsilon), checks.one_of("kind", kind, KINDS)
     law = _half(eps) if said == "optimised" else _both_bits(eps)
     return Experiment(law, "unary", {"epsilon": eps, "kind": said}, worlds=RECORD)
 
@@ -128,9 +128,9 @@ def rappor(
     """
     share = float(checks.probability("f", checks.scalar("f", f)))
     zero, one = (float(checks.probability(name, checks.scalar(name, value))) for name, value in (("p", p), ("q", q)))
-    bits = checks.whole("h", h, low=1, high=_MOST_HASHES)
+    bits = checks.integer("h", h, low=1, high=_MOST_HASHES)
     for_good = reports is None or (isinstance(reports, float) and reports == math.inf)
-    made = 1 if for_good else checks.whole("reports", reports, low=1, high=_MOST_REPORTS)
+    made = 1 if for_good else checks.integer("reports", reports, low=1, high=_MOST_REPORTS)
     told = {"f": share, "p": zero, "q": one, "h": bits, "reports": math.inf if for_good else made}
     bit = _bit(share, 0.0, 1.0, 1) if for_good else _bit(share, zero, one, made)
     both = product([Factor(bit, bits, "a bit"), Factor(bit.reverse(), bits, "a bit")])

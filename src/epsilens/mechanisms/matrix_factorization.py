@@ -16,9 +16,9 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.normal import Normal
-from ..readings.law import Known
-from ..worlds import Neighbours, between, neighbours_of
+from ..laws.normal import Normal
+from ..readings.law import Exactness
+from ..worlds import Relation, parse_relation, worlds_of_relation
 from .arrays import arrays
 from .noise import per_noise
 from .participation import Moved, of_gram, of_norms, of_toeplitz
@@ -38,11 +38,11 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
     >>> sqrt_prefix(4)
     array([1.    , 0.5   , 0.375 , 0.3125])
     """
-    size = checks.whole("n", n, low=1, high=_MOST_STEPS)
+    size = checks.integer("n", n, low=1, high=_MOST_STEPS)
     t = np.arange(1.0, size)
     column = np.concatenate(([1.0], np.cumprod((2 * t - 1) / (2 * t))))
     if bands is not None:
-        column[checks.whole("bands", bands, low=1, high=size) :] = 0.0
+        column[checks.integer("bands", bands, low=1, high=size) :] = 0.0
     return column
 
 
@@ -109,7 +109,7 @@ def tree(
     >>> [round(tree(16, 1.0, k, b).psi() ** 2) for k, b in ((1, 1), (2, 8), (4, 4))]
     [5, 12, 36]
     """
-    n = checks.whole("leaves", leaves, low=1, high=10**9)
+    n = checks.integer("leaves", leaves, low=1, high=10**9)
     k, b = _pattern(participations, separation)
     told = {"leaves": n, "participations": k, "separation": b}
     near = 1 << (b.bit_length() - 1)
@@ -161,8 +161,8 @@ def banded(
     """
     s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     told = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
-    n = checks.whole("steps", steps, low=1, high=10**9)
-    told |= {"bands": checks.whole("bands", bands, low=1, high=n), "steps": n}
+    n = checks.integer("steps", steps, low=1, high=10**9)
+    told |= {"bands": checks.integer("bands", bands, low=1, high=n), "steps": n}
     return _amplified("banded", told, s, neighbours, width)
 
 
@@ -226,8 +226,8 @@ def _bands(held: Any) -> int:
 def _pattern(participations: Any, separation: Any) -> tuple[int, int]:
     most = 10**9
     return (
-        checks.whole("participations", participations, low=1, high=most),
-        checks.whole("separation", separation, low=1, high=most),
+        checks.integer("participations", participations, low=1, high=most),
+        checks.integer("separation", separation, low=1, high=most),
     )
 
 
@@ -262,8 +262,8 @@ def _written_out(n: int) -> None:
 
 def _normal(name: str, moved: Moved, sigma: Any, told: dict[str, Any], neighbours: str) -> Experiment:
     s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
-    size = moved.size * (2 if neighbours_of(neighbours) is Neighbours.REPLACE else 1)
+    size = moved.size * (2 if parse_relation(neighbours) is Relation.REPLACE else 1)
     mu = per_noise("sigma", np.asarray(size), np.asarray(s))
-    law = Normal(mu, known=Known.EXACT if moved.exact else Known.BOUND)
+    law = Normal(mu, known=Exactness.EXACT if moved.exact else Exactness.BOUND)
     parameters = {"sigma": s, **told, "sensitivity": size, "psi": float(mu), "neighbours": neighbours}
-    return Experiment(law, name, parameters, between(neighbours), () if moved.exact else (_BOUND,))
+    return Experiment(law, name, parameters, worlds_of_relation(neighbours), () if moved.exact else (_BOUND,))

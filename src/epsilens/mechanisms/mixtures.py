@@ -1,6 +1,6 @@
 """Releases that move by a random distance: mixtures of normals, and batches in which people take the place of others.
 
-**A mixture**: H0 = N(0, σ²), H1 = Σ w_j·N(c_j, σ²) (:mod:`epsilens.laws.closed.mixture`, where it is proved to dominate
+**A mixture**: H0 = N(0, σ²), H1 = Σ w_j·N(c_j, σ²) (:mod:`epsilens.laws.mixture`, where it is proved to dominate
 vectors whose norms are c_j). dp-accounting calls it ``MixtureOfGaussiansDpEvent``.
 
 **In another's place.** A batch of b records holds j of a group of k with some probability w_j: Bin(b, k/n) where they
@@ -19,7 +19,7 @@ place, who may pull the other way: distance 2j, in clipping norms.
     that hold several out of what is subtracted, and match the others with S by c so that S′ ⊆ S. That can be done, as
     c_∅ = w_∅/((1−η)t) is at most the share of S′ = ∅ among those that stay. Now each S is 2|S| away from what it is
     matched with, and its part ∫(w_S·dN − t(1−η)c_S·dH0)₊ at most what it is on the line (as in
-    :mod:`epsilens.laws.closed.opposite`), where all parts change sign at τ.
+    :mod:`epsilens.laws.mixture`), where all parts change sign at τ.
   - Advanced joint convexity (Balle, Barthe & Gaboardi 2018) with the places told: both worlds are (1−q)R + qA, R
     without the group, and A lies 2j from R and from the other A. So (1−q)N(0) + qN(2j) against N(0), told apart with
     w_j/q.
@@ -39,20 +39,19 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.apart import Apart
-from ..laws.closed.mixture import draws_step, mixture_step
-from ..laws.closed.normal import Normal, NormalStep
 from ..laws.composition.folded import Folded
 from ..laws.composition.law import Loss
 from ..laws.composition.raised import Raised
 from ..laws.composition.sampled import Sampled
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Step
-from ..laws.extreme import Ends, greatest
+from ..laws.intersection import TwoSidedBound, strongest_attack
+from ..laws.mixture import draws_step, mixture_step
+from ..laws.normal import KnownShiftStep, Normal, NormalStep
 from ..laws.product import width_of
 from ..numerics.binomial import log_binomial
-from ..readings.law import Known, Law
-from ..worlds import Neighbours, between
+from ..readings.law import Exactness, Law
+from ..worlds import Relation, worlds_of_relation
 from .arrays import arrays
 from .batches import Row, gathered
 
@@ -81,7 +80,7 @@ def mixture(
     >>> round(e.repeat(100).epsilon(delta=1e-5), 2)
     5.18
     """
-    moved = checks.within("shifts", shifts, 0.0, 1e150)
+    moved = checks.in_range("shifts", shifts, 0.0, 1e150)
     share = checks.probability("weights", weights)
     if moved.ndim != 1 or share.shape != moved.shape or not moved.size:
         raise InputError(
@@ -92,7 +91,7 @@ def mixture(
         raise InputError(f"weights sum to {total:.10g}: give probabilities that sum to 1", parameter="weights")
     noise = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     asked = WIDTH if width is None else width_of(width)
-    worlds = between(neighbours)
+    worlds = worlds_of_relation(neighbours)
     told: dict[str, Any] = {"shifts": moved.tolist(), "weights": share.tolist(), "sigma": noise}
     if width is not None:
         told["width"] = asked
@@ -116,13 +115,13 @@ def mixture(
 # -- in another's place -----------------------------------------------------------------------------------------------
 
 
-def in_anothers_place(rows: Sequence[Row], neighbours: Neighbours, width: float, people: int, again: bool) -> Law:
+def in_anothers_place(rows: Sequence[Row], neighbours: Relation, width: float, people: int, again: bool) -> Law:
     """Batches of fixed size in which some of a group take the place of others; ``again`` if drawn with replacement."""
     steps = gathered([(_added(row, people, again), row.steps) for row in rows])
     if all(isinstance(step, NormalStep) for step, _ in steps):
         return Normal(np.asarray(math.sqrt(math.fsum(k * step.shift**2 for step, k in steps))))
     each = Loss(steps, width)
-    if neighbours is Neighbours.ADD_REMOVE:
+    if neighbours is Relation.ADD_REMOVE:
         return each
     used = [[(_raised(row, people, again), row.steps) for row in rows]]
     lost = any(_overfull(step) for step, _ in used[0])
@@ -134,9 +133,9 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Neighbours, width: float,
     used = [counted for counted in used if not all(isinstance(step, NormalStep) for step, _ in counted)]
     bounds = (
         *(Loss(gathered(counted), width, bound=True) for counted in used),
-        Normal(np.asarray(far), known=Known.BOUND),  # as if every batch held all of the group
+        Normal(np.asarray(far), known=Exactness.BOUND),  # as if every batch held all of the group
     )
-    return Ends(bounds, attained=greatest((each.other_side(), each.reverse().other_side())))
+    return TwoSidedBound(bounds, attained=strongest_attack((each.other_side(), each.reverse().other_side())))
 
 
 def _overfull(step: Step) -> bool:
@@ -170,7 +169,7 @@ def _apart(row: Row, people: int, again: bool) -> Step:
     shifts = 2 / row.sigma * j[moving]
     if none < _HARDLY:  # as if all of them were in it
         return NormalStep(2 / row.sigma * float(j[-1]))
-    step = Apart(tuple(shifts.tolist()), tuple(log_w[moving].tolist()))
+    step = KnownShiftStep(tuple(shifts.tolist()), tuple(log_w[moving].tolist()))
     rest = float(np.exp(log_w[moving] - logsumexp(log_w[moving])) @ erf(shifts / math.sqrt(8)))
     return Folded(Sampled(step, 1 - none), none * rest)
 

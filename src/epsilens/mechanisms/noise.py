@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from .. import checks
-from ..checks import Array, plain
+from ..checks import Array, float_or_array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal, psi_for_delta
-from ..laws.closed.stretched_laplace import StretchedLaplace
-from ..worlds import between
+from ..laws.laplace import Laplace
+from ..laws.normal import Normal, psi_for_delta
+from ..laws.stretched import StretchedLaplace
+from ..worlds import worlds_of_relation
 from .arrays import each, is_array
 
 
@@ -93,7 +93,7 @@ def _noise(name: str, loss: Array, most: Array) -> Array:
 
 
 def _norm(norm: str, right: str, noise: str) -> None:
-    checks.choice("norm", norm, ("L1", "L2"))
+    checks.one_of("norm", norm, ("L1", "L2"))
     if norm != right:
         raise InputError(
             f"norm is {norm!r}: {noise} noise is calibrated to the {right} sensitivity, so give that "
@@ -133,22 +133,22 @@ def laplace(
     which = one_of(epsilon=epsilon, scale=scale)
     most, moved = reach(sensitivity, shift)
     if which == "epsilon":
-        eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
+        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
         together(epsilon=eps, sensitivity=most, shift=moved)
         b, m = _noise("epsilon", eps, most), eps * (moved / most)
     else:
         b = checks.positive("scale", scale)  # type: ignore[arg-type]
         together(scale=b, sensitivity=most, shift=moved)
         eps, m = per_noise("scale", most, b), moved / b
-    theta = float(checks.within("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
+    theta = float(checks.in_range("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
     told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
-    parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
+    parameters = {k: float_or_array(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
     if theta == 1:
-        return Experiment(Laplace(m), "laplace", parameters, worlds=between(neighbours))
+        return Experiment(Laplace(m), "laplace", parameters, worlds=worlds_of_relation(neighbours))
     law = (
         StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
     )
-    return Experiment(law, "laplace", {**parameters, "stretch": theta}, worlds=between(neighbours))
+    return Experiment(law, "laplace", {**parameters, "stretch": theta}, worlds=worlds_of_relation(neighbours))
 
 
 def gaussian(
@@ -175,14 +175,14 @@ def gaussian(
     3.730632
     """
     _norm(norm, "L2", "Gaussian")
-    checks.choice("calibration", calibration, ("analytic", "classical"))
+    checks.one_of("calibration", calibration, ("analytic", "classical"))
     most, moved = reach(sensitivity, shift)
     which = one_of(psi=psi, sigma=sigma, epsilon=epsilon)
     if (delta is None) == (which == "epsilon"):
         raise InputError("epsilon and delta calibrate the noise together: give both, or psi, or sigma")
     target: dict[str, Any] = {}
     if which == "psi":
-        worst = checks.loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
+        worst = checks.privacy_loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
         together(psi=worst, sensitivity=most, shift=moved)
         s, mu = _noise("psi", worst, most), worst * (moved / most)
     elif which == "sigma":
@@ -191,20 +191,20 @@ def gaussian(
         per_noise("sigma", most, s)
         mu = moved / s
     else:
-        eps = checks.within("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
+        eps = checks.in_range("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
         d = checks.probability("delta", delta, closed=False)  # type: ignore[arg-type]
         together(epsilon=eps, delta=d, sensitivity=most, shift=moved)
         worst = np.asarray(np.vectorize(calibrated_psi, otypes=[float])(eps, d, calibration))
         s, mu = _noise("epsilon", worst, most), worst * (moved / most)
-        target = {"epsilon": plain(eps), "delta": plain(d), "calibration": calibration}
+        target = {"epsilon": float_or_array(eps), "delta": float_or_array(d), "calibration": calibration}
     told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
-    parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
-    return Experiment(Normal(mu), "gaussian", parameters, worlds=between(neighbours))
+    parameters = {k: float_or_array(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
+    return Experiment(Normal(mu), "gaussian", parameters, worlds=worlds_of_relation(neighbours))
 
 
 def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
     """sensitivity/σ for a target (ε, δ), by either calibration."""
-    checks.choice("calibration", calibration, ("analytic", "classical"))
+    checks.one_of("calibration", calibration, ("analytic", "classical"))
     if calibration == "analytic":
         return psi_for_delta(epsilon, delta)
     if not 0 < epsilon < 1:
@@ -285,7 +285,7 @@ def calibrate(
     """The noise from exactly one of ε, scale and σ; ``noise`` left out is Laplace unless σ or δ says Gaussian."""
     which = one_of(epsilon=epsilon, scale=scale, sigma=sigma)
     said = "gaussian" if sigma is not None or delta is not None else "laplace"
-    kind = said if noise is None else checks.choice("noise", noise, NOISES)
+    kind = said if noise is None else checks.one_of("noise", noise, NOISES)
     if scale is not None and kind == "gaussian":
         raise InputError(
             "scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta",
@@ -300,7 +300,7 @@ def calibrate(
             "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there",
             parameter="delta",
         )
-    checks.choice("calibration", calibration, ("analytic", "classical"))
+    checks.one_of("calibration", calibration, ("analytic", "classical"))
     most = checks.positive("sensitivity", sensitivity)
     if which == "sigma":
         unit = checks.positive("sigma", sigma)  # type: ignore[arg-type]
@@ -313,12 +313,12 @@ def calibrate(
         said_so = {"epsilon": per_noise("scale", most, unit), "scale": unit, "sensitivity": most}
         return Noise(kind, _usable(unit, "scale", unit), said_so)
     if kind == "laplace":
-        eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
+        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
         together(epsilon=eps, sensitivity=most)
         with np.errstate(over="ignore"):
             unit = np.asarray(most / eps)
         return Noise(kind, _usable(unit, "epsilon", eps), {"epsilon": eps, "scale": unit, "sensitivity": most})
-    e = float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
+    e = float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
     d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
     with np.errstate(over="ignore", divide="ignore"):
         unit = np.asarray(most / np.asarray(calibrated_psi(e, d, calibration)))

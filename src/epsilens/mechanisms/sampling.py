@@ -14,23 +14,23 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import InputError
-from ..experiment import Experiment, factor_of
-from ..laws.closed.laplace import LaplaceReplaced
-from ..laws.closed.normal import NormalReplaced
+from ..experiment import Experiment, product_factor
 from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Flagged, Sampled
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Composable, NoiseKind, Step
-from ..laws.finite.law import Finite, FiniteStep
+from ..laws.finite_pairs import Finite, FiniteStep
+from ..laws.laplace import LaplaceReplacementStep
+from ..laws.normal import NormalReplacementStep
 from ..laws.product import steps_of, width_of
-from ..readings.law import Known, Law
-from ..worlds import Neighbours, between, neighbours_of
+from ..readings.law import Exactness, Law
+from ..worlds import Relation, parse_relation, worlds_of_relation
 from .arrays import arrays
 from .recipe import remembered
 
 _LEAST_RATE = 1e-12
 #: Both records may pull in opposite directions, each as far as one can.
-_REPLACED = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
+_REPLACED = {NoiseKind.NORMAL: NormalReplacementStep, NoiseKind.LAPLACE: LaplaceReplacementStep}
 
 
 class Drawn(StrEnum):
@@ -52,9 +52,9 @@ _NOTES = {
 }
 
 
-def relation_of(neighbours: Any) -> Neighbours:
+def relation_of(neighbours: Any) -> Relation:
     """The neighbouring relation, also as it is often written, with a stroke."""
-    return neighbours_of("add-remove" if str(neighbours) == "add/remove" else neighbours)
+    return parse_relation("add-remove" if str(neighbours) == "add/remove" else neighbours)
 
 
 def rate_of(value: Any) -> float:
@@ -85,18 +85,18 @@ def subsample(
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
     q, said = rate_of(rate), relation_of(neighbours)
     told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
-    worlds = between(said)
+    worlds = worlds_of_relation(said)
     if q == 0:
         law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
         return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
-    replaces = said is Neighbours.REPLACE and experiment.worlds.replaces
+    replaces = said is Relation.REPLACE and experiment.worlds.replaces
     if q == 1 and (replaces or said == experiment.parameters.get("neighbours", "add-remove")):
         return experiment
     if experiment.latent is not None:
         law, latent, note = experiment.latent.sampled(q)
         return Experiment(law, "subsample", told, experiment.worlds, (note,), latent=latent)
     step, drawn = _sampled(experiment, q, said)
-    if experiment.law.known is Known.BOUND or not isinstance(experiment.law, Composable):
+    if experiment.law.known is Exactness.BOUND or not isinstance(experiment.law, Composable):
         drawn = Drawn.CLAIM  # a law without steps enters as the worst case of its ε
     bound = drawn in (Drawn.TOLD, Drawn.CLAIM)
     closed = step.as_law()
@@ -107,16 +107,16 @@ def subsample(
     return Experiment(law, "subsample", told, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
 
 
-def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tuple[Step, Drawn]:
+def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple[Step, Drawn]:
     swaps = experiment.worlds.replaces
-    steps = steps_of(factor_of(experiment))
+    steps = steps_of(product_factor(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(
             f"{experiment.name} is several releases or sampled already: where each draws a sample of its own, "
             "subsample each and compose; of several releases from one sample nothing is known here"
         )
     step = steps[0][0]
-    if neighbours is Neighbours.ADD_REMOVE:
+    if neighbours is Relation.ADD_REMOVE:
         if swaps:
             raise InputError(
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
@@ -126,7 +126,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
         return Sampled(step, rate), Drawn.MIXED
     if not swaps:
         noise = step.noise
-        if experiment.law.known is Known.EXACT and noise is not None:  # the noise itself, not only a claim about it
+        if experiment.law.known is Exactness.EXACT and noise is not None:  # the noise itself, not only a claim about it
             if rate == 1:  # both records are always there, twice as far apart
                 return step.grouped(2), Drawn.OPPOSITE
             return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE

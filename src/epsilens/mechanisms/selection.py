@@ -26,13 +26,13 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.logistic import BoundedRange
-from ..laws.closed.noisy_max import NoisyMax
-from ..laws.finite.law import Finite
+from ..laws.finite_pairs import Finite
+from ..laws.laplace import NoisyMax
+from ..laws.logistic import BoundedRange
 from ..laws.product import Factor, product, width_of
 from ..numerics.roots import root
-from ..readings.law import Known, Law
-from ..worlds import between
+from ..readings.law import Exactness, Law
+from ..worlds import worlds_of_relation
 from .arrays import arrays
 from .claims import from_rdp, to_rdp
 from .discrete import pure
@@ -60,7 +60,9 @@ class Drawn(StrEnum):
 
 _LAWS: dict[Drawn, Callable[[float], Law]] = {
     Drawn.GUMBEL: BoundedRange,
-    Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon), known=Known.BOUND),  # no scores are known to reach it
+    Drawn.LAPLACE: lambda epsilon: NoisyMax(
+        np.asarray(epsilon), known=Exactness.BOUND
+    ),  # no scores are known to reach it
     Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
 }
 
@@ -68,7 +70,7 @@ _BY = {"exponential": Drawn.GUMBEL, "noisy-max": Drawn.LAPLACE, "permute-and-fli
 
 
 def _epsilon(epsilon: Any, name: str = "epsilon") -> float:
-    return float(checks.within(name, checks.positive(name, checks.scalar(name, epsilon)), 1e-15, _MOST))
+    return float(checks.in_range(name, checks.positive(name, checks.scalar(name, epsilon)), 1e-15, _MOST))
 
 
 def _sensitivity(sensitivity: Any) -> float:
@@ -79,7 +81,7 @@ def _monotonic(value: Any, neighbours: Any) -> bool:
     """Whether one person moves all scores the same way, which a record that takes another's place does not."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"monotonic is {value!r}: give True or False", parameter="monotonic")
-    if value and between(neighbours).replaces:
+    if value and worlds_of_relation(neighbours).replaces:
         raise InputError(
             "monotonic is True with neighbours='replace': where a record is replaced one score may rise and another "
             "fall, so leave it out, or give neighbours='add-remove'",
@@ -118,7 +120,9 @@ def exponential(
         if scores is None:
             raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
     law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
-    return Experiment(law, "exponential", {**told, "outcomes": int(law.llr.size)}, worlds=between(neighbours))
+    return Experiment(
+        law, "exponential", {**told, "outcomes": int(law.llr.size)}, worlds=worlds_of_relation(neighbours)
+    )
 
 
 def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float, rises: bool) -> Finite:
@@ -164,7 +168,7 @@ def noisy_max(
     """Report noisy max: the outcome whose score is highest after independent noise, and nothing else.
 
     With ``exponential`` noise the worst case is Lap(0) against Lap(ε), as of a Laplace answer, and two outcomes reach
-    it (:mod:`epsilens.laws.closed.noisy_max`). With ``laplace`` noise that is an upper bound: no scores are known that
+    it (:mod:`epsilens.laws.laplace`). With ``laplace`` noise that is an upper bound: no scores are known that
     tell so much. ``gumbel`` noise is the exponential mechanism. Give ``epsilon``, or the ``scale`` of the noise. The
     noisy score itself is not part of the release.
 
@@ -173,7 +177,7 @@ def noisy_max(
     >>> noisy_max(scale=2.0).epsilon(), noisy_max(scale=2.0, monotonic=True).epsilon()
     (1.0, 0.5)
     """
-    drawn = Drawn(checks.choice("noise", noise, tuple(d.value for d in Drawn)))
+    drawn = Drawn(checks.one_of("noise", noise, tuple(d.value for d in Drawn)))
     most, rises = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     way = (1 if rises else 2) * most
     if one_of(epsilon=epsilon, scale=scale) == "epsilon":
@@ -229,9 +233,9 @@ def top_k(
     >>> round(e.epsilon(1e-6), 2), round(e.epsilon(), 6)
     (10.09, 25.0)
     """
-    checks.choice("by", by, tuple(_BY))
+    checks.one_of("by", by, tuple(_BY))
     eps, most = _epsilon(epsilon), _sensitivity(sensitivity)
-    times = checks.whole("k", k, low=1, high=10**6)
+    times = checks.integer("k", k, low=1, high=10**6)
     if eps * times > 1e4:
         raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
     told: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
@@ -243,7 +247,7 @@ def top_k(
     if asked is not None:
         told["width"] = asked
     made = product([Factor(one, times, "a selection")], asked)
-    return Experiment(made.law, "top_k", told, between(neighbours), (made.note, _EACH_POINT))
+    return Experiment(made.law, "top_k", told, worlds_of_relation(neighbours), (made.note, _EACH_POINT))
 
 
 @arrays("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
@@ -271,7 +275,7 @@ def sparse_vector(
     >>> sparse_vector(threshold_scale=2.0, query_scale=4.0).epsilon()
     1.0
     """
-    count = checks.whole("above", above, low=1, high=10**9)
+    count = checks.integer("above", above, low=1, high=10**9)
     most, same = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
     told: dict[str, Any] = {}
@@ -302,8 +306,8 @@ def sparse_vector(
 
 def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
     worst = _EACH_POINT if law.pointwise else _ANY_SCORES
-    notes = (worst,) if law.known is Known.EXACT else (_UNREACHED, worst)
-    return Experiment(law, name, told, between(told["neighbours"]), notes)
+    notes = (worst,) if law.known is Exactness.EXACT else (_UNREACHED, worst)
+    return Experiment(law, name, told, worlds_of_relation(told["neighbours"]), notes)
 
 
 # -- the best of several runs -------------------------------------------------------------------------------------
@@ -330,8 +334,8 @@ def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike
         raise InputError("repeat_and_select needs an experiment: give what gaussian, dpsgd and the like return")
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
-    runs = float(checks.within("mean", checks.scalar("mean", mean), 1.0, 1e12))
-    shape = float(checks.within("eta", checks.scalar("eta", eta), -1.0, 1e3))
+    runs = float(checks.in_range("mean", checks.scalar("mean", mean), 1.0, 1e12))
+    shape = float(checks.in_range("eta", checks.scalar("eta", eta), -1.0, 1e3))
     if shape == -1:
         raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", parameter="eta")
     orders, once = _divergences(experiment)

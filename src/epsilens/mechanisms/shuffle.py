@@ -4,7 +4,7 @@ The person's answer hides among those of the others, who together answer as if t
 
 **Any ε₀-DP randomiser.** Each of the others answers, with probability e^{−ε₀}, as the person would with the first or
 the second value, a fair coin deciding (Feldman, McMillan & Talwar 2021, Theorem 3.2). With C ~ Bin(n−1, e^{−ε₀}) such
-clones the pair is a cell of m = C+1 signs with ρ = 1 (:mod:`epsilens.laws.finite.signs`): an upper bound. The
+clones the pair is a cell of m = C+1 signs with ρ = 1 (:mod:`epsilens.laws.shuffle`): an upper bound. The
 probability 2/(e^{ε₀}+1) that replaced e^{−ε₀} in 2023 holds for a restricted class of randomisers only, as its erratum
 says; it is not used here.
 
@@ -34,10 +34,10 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
-from ..experiment import Experiment, independent
-from ..laws.finite.envelope import Envelope, envelope
-from ..laws.finite.law import Finite
-from ..laws.finite.signs import SIGMAS, Cells, riskier, safer
+from ..experiment import Experiment, require_independent
+from ..laws.envelope import Envelope, envelope
+from ..laws.finite_pairs import Finite
+from ..laws.shuffle import SIGMAS, SignCells, lower_pair, upper_pair
 from ..numerics.binomial import binomial_window, log_binomial
 from ..worlds import RECORD
 from .arrays import arrays
@@ -68,11 +68,11 @@ def shuffled(epsilon: Experiment | ArrayLike, *, n: ArrayLike, answers: ArrayLik
     >>> round(low, 3), round(high, 3)
     (0.08, 0.08)
     """
-    people = checks.whole("n", n, low=1, high=_MOST_PEOPLE)
+    people = checks.integer("n", n, low=1, high=_MOST_PEOPLE)
     eps, k = _local(epsilon, answers)
     told: dict[str, float] = {"epsilon": eps, "n": people} | ({} if k is None else {"answers": k})
     if k is None:
-        return Experiment(riskier(_clones(eps, people)), "shuffled", told, notes=(_NOTES["any"],), worlds=RECORD)
+        return Experiment(upper_pair(_clones(eps, people)), "shuffled", told, notes=(_NOTES["any"],), worlds=RECORD)
     bound, attained = two_answers(eps, people) if k == 2 else _answers(eps, k, people)
     law = replace(bound, attained=attained)
     return Experiment(law, "shuffled", told, notes=(_NOTES["response"],), worlds=RECORD)
@@ -81,20 +81,20 @@ def shuffled(epsilon: Experiment | ArrayLike, *, n: ArrayLike, answers: ArrayLik
 def _local(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -> tuple[float, int | None]:
     """(ε₀, possible answers of randomised response or None)."""
     if not isinstance(epsilon, Experiment):
-        k = None if answers is None else checks.whole("answers", answers, low=2, high=10**6)
-        return float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 1e-12, 700.0)), k
+        k = None if answers is None else checks.integer("answers", answers, low=2, high=10**6)
+        return float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 1e-12, 700.0)), k
     if answers is not None:
         raise InputError("answers belongs to a number: leave it out beside an experiment", parameter="answers")
     if epsilon.many:
         raise InputError("shuffled needs one experiment: build it from numbers, not arrays", parameter="epsilon")
-    eps = float(independent(epsilon).epsilon())
+    eps = float(require_independent(epsilon).epsilon())
     if not math.isfinite(eps):
         raise InputError(
             f"{epsilon.name} has no finite epsilon: shuffling hides only what is pure ε-DP before it",
             parameter="epsilon",
         )
     k = epsilon.parameters["k"] if epsilon.origin == "randomized_response" else None
-    return float(checks.within("epsilon", np.asarray(eps), 1e-12, 700.0)), k
+    return float(checks.in_range("epsilon", np.asarray(eps), 1e-12, 700.0)), k
 
 
 # -- mixtures of cells ----------------------------------------------------------------------------------------------
@@ -120,28 +120,28 @@ def _stretches(count: int, m: float, work: int = _WORK) -> int:
     return max(4, min(count, int(work / ways)))
 
 
-def _clones(eps: float, n: int) -> Cells:
+def _clones(eps: float, n: int) -> SignCells:
     """C ~ Bin(n−1, e^{−ε}) clones: cells of C+1 signs; fewer clones hide less."""
     p = math.exp(-eps)
     low, high, beyond = binomial_window(n - 1, p, SIGMAS)
     edges = _edges(low, high, _stretches(high - low + 1, n * p + 1))
     c = np.arange(low, high + 1.0)
     weight = _summed(np.exp(log_binomial(n - 1, c, p)), low, edges)
-    return Cells(eps, weight, edges[:-1] + 1, np.zeros(weight.size), beyond)
+    return SignCells(eps, weight, edges[:-1] + 1, np.zeros(weight.size), beyond)
 
 
 def _answers(eps: float, k: int, n: int) -> tuple[Envelope, Finite]:
     """k ≥ 3 answers: all who report uniformly hide the person (above), those with a third value do (below)."""
-    attained = safer(_third_value(eps, k, n))
+    attained = lower_pair(_third_value(eps, k, n))
     if k == 3 and n <= MOST_PEOPLE:
         low, masses, _, beyond = _in_question(eps, k, n)
         m = low + np.arange(float(masses.size))
-        cells = Cells(eps, masses, m, (n - m) * math.exp(-eps), beyond)
+        cells = SignCells(eps, masses, m, (n - m) * math.exp(-eps), beyond)
         mean, loss = (np.concatenate(column) for column in zip(*cells.outcomes(), strict=True))
         known = three_answers(eps, n, (mean * 2 / (1 + np.exp(-loss)), loss))
         if known is not None:
-            return _narrowed(known, riskier(_blanket(eps, k, n, _ROUGH))), attained
-    return riskier(_blanket(eps, k, n)), attained
+            return _narrowed(known, upper_pair(_blanket(eps, k, n, _ROUGH))), attained
+    return upper_pair(_blanket(eps, k, n)), attained
 
 
 def _narrowed(known: tuple[Array, Array], bound: Envelope) -> Envelope:
@@ -168,7 +168,7 @@ def _in_question(eps: float, k: int, n: int) -> tuple[int, Array, Array, float]:
     return low, both, with_me / np.where(both > 0, both, 1.0), 2 * beyond
 
 
-def _third_value(eps: float, k: int, n: int) -> Cells:
+def _third_value(eps: float, k: int, n: int) -> SignCells:
     """All others hold the same third value, which R = (others' answers) − (1 − e^{−ε})·(that value's count) tells of.
 
     Rounded to the safer side: towards more signs, and stretches of R seen as one.
@@ -189,7 +189,7 @@ def _third_value(eps: float, k: int, n: int) -> Cells:
         m.append(np.full(r.size, most))
         rest.append(r * (most / least if least > 0 else 1.0))
         lost += share * cut
-    return Cells(eps, np.concatenate(weight), np.concatenate(m), np.concatenate(rest), lost)
+    return SignCells(eps, np.concatenate(weight), np.concatenate(m), np.concatenate(rest), lost)
 
 
 def _others(eps: float, k: int, count: int, m: float, parts: int) -> tuple[Array, Array, float]:
@@ -213,7 +213,7 @@ def _others(eps: float, k: int, count: int, m: float, parts: int) -> tuple[Array
     return of[keep] / of[keep].sum(), r[keep], cut * count
 
 
-def _blanket(eps: float, k: int, n: int, work: int = _WORK) -> Cells:
+def _blanket(eps: float, k: int, n: int, work: int = _WORK) -> SignCells:
     """All who report uniformly: m and r are counts of a multinomial law. Rounded to the riskier side."""
     alpha = math.exp(-eps) / (1 + (k - 1) * math.exp(-eps))
     low, masses, mine, beyond = _in_question(eps, k, n)
@@ -235,4 +235,4 @@ def _blanket(eps: float, k: int, n: int, work: int = _WORK) -> Cells:
         weight.append(share * _summed(of_r, r_low, parts))
         m.append(np.full(parts.size - 1, least))
         rest.append(parts[:-1] * (least / most if most > 0 else 1.0))
-    return Cells(eps, np.concatenate(weight), np.concatenate(m), np.concatenate(rest), beyond + left)
+    return SignCells(eps, np.concatenate(weight), np.concatenate(m), np.concatenate(rest), beyond + left)

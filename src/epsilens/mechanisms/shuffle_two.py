@@ -19,9 +19,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..checks import Array
-from ..laws.finite.envelope import Envelope, envelope
-from ..laws.finite.law import Finite
-from ..laws.finite.signs import SIGMAS
+from ..laws.envelope import Envelope, envelope
+from ..laws.finite_pairs import Finite
+from ..laws.shuffle import SIGMAS
 from ..numerics.binomial import binomial_window, log_binomial
 
 _GRID = 2000  # values of ε at which δ is read

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from ..experiment import Experiment
-from ..laws.closed.normal import Normal
 from ..laws.composition.law import Loss
 from ..laws.composition.sided import WIDTH
+from ..laws.normal import Normal
 from ..laws.product import width_of
 from ..readings.law import Law
-from ..shares import SHARES, shares_of
-from ..worlds import Neighbours, between
+from ..shares import SHARES, parse_shares
+from ..worlds import Relation, worlds_of_relation
 from .arrays import arrays
 from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
 from .mixtures import in_anothers_place
@@ -129,8 +129,8 @@ def dpsgd(
     >>> round(low, 2), round(high, 2)  # never that of Poisson sampling, 0.72
     (4.06, 4.38)
     """
-    said, how = relation_of(neighbours), Batches(checks.choice("batches", batches, [str(b) for b in Batches]))
-    size = checks.whole("people", people, low=1, high=10**6)
+    said, how = relation_of(neighbours), Batches(checks.one_of("batches", batches, [str(b) for b in Batches]))
+    size = checks.integer("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
     given = {name: _unwrapped(value, name) for name, value in (given | {"truncation": truncation}).items()}
     if std is not None or clip is not None:
@@ -149,14 +149,14 @@ def dpsgd(
     if width is not None:
         told["width"] = asked
     law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked, size)
-    return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=between(said))
+    return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=worlds_of_relation(said))
 
 
 def _made(
-    rows: list[Row], how: Batches, neighbours: Neighbours, width: float, people: int
+    rows: list[Row], how: Batches, neighbours: Relation, width: float, people: int
 ) -> tuple[Law, tuple[str, ...]]:
     """The law, and words about it."""
-    replaces = neighbours is Neighbours.REPLACE
+    replaces = neighbours is Relation.REPLACE
     composed = (
         f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
     )
@@ -197,7 +197,7 @@ def _multiplier(sigma: Any, std: Any, clip: Any) -> float:
         raise InputError("std is given without clip: give the norm that gradients are clipped to", parameter="std")
     if sigma is not None:
         raise InputError("sigma and std are both given: give the noise once", parameter="std")
-    noise, norm = (float(checks.within(name, v, 1e-100, 1e100)) for name, v in (("std", std), ("clip", clip)))
+    noise, norm = (float(checks.in_range(name, v, 1e-100, 1e100)) for name, v in (("std", std), ("clip", clip)))
     return noise / norm
 
 
@@ -242,7 +242,7 @@ def _spelled(text: str) -> dict[str, list[float]]:
     for word in text.replace(";", " ").split():
         name, equals, numbers = word.partition("=")
         try:
-            column = [float(shares_of(number) if name in SHARES else number) for number in numbers.split(",")]
+            column = [float(parse_shares(number) if name in SHARES else number) for number in numbers.split(",")]
         except ValueError:
             column = []
         if not equals or not column or name in columns:
@@ -254,7 +254,7 @@ def _spelled(text: str) -> dict[str, list[float]]:
     return columns
 
 
-def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Neighbours) -> dict[str, Any]:
+def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Relation) -> dict[str, Any]:
     """The parameters as they go into JSON; rate and steps also where they follow."""
     told = {name: _plain(value) for name, value in given.items() if value is not None}
     several = any(isinstance(value, list) for value in told.values())
@@ -295,27 +295,29 @@ def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
 
 
 def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
-    noise = float(checks.within("sigma", entry["sigma"], 1e-2, 1e12))
+    noise = float(checks.in_range("sigma", entry["sigma"], 1e-2, 1e12))
     least = 0 if several else 1  # a row of a schedule may be empty, a training not
     if "rate" in entry:
-        return Row(noise, rate_of(entry["rate"]), checks.whole("steps", entry["steps"], low=least, high=10**9))
-    n = checks.whole("n", entry["n"], low=1, high=_MOST_PEOPLE)
-    batch = checks.whole("batch", entry["batch"], low=1, high=n)
+        return Row(noise, rate_of(entry["rate"]), checks.integer("steps", entry["steps"], low=least, high=10**9))
+    n = checks.integer("n", entry["n"], low=1, high=_MOST_PEOPLE)
+    batch = checks.integer("batch", entry["batch"], low=1, high=n)
     passes = -(-n // batch)
     if "steps" in entry:
-        count = checks.whole("steps", entry["steps"], low=least, high=10**9)
+        count = checks.integer("steps", entry["steps"], low=least, high=10**9)
     else:
-        epochs = float(checks.within("epochs", entry["epochs"], 0.0 if several else 1e-9, 1e9))
+        epochs = float(checks.in_range("epochs", entry["epochs"], 0.0 if several else 1e-9, 1e9))
         exact = Fraction(str(epochs))
         count = math.ceil(exact * passes if how is Batches.SHUFFLED else exact * n / batch)
-        count = checks.whole("steps", count, low=0, high=10**9)
-    largest = checks.whole("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
+        count = checks.integer("steps", count, low=0, high=10**9)
+    largest = (
+        checks.integer("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
+    )
     return Row(noise, rate_of(batch / n), count, n, batch, largest)
 
 
 def _unwrapped(value: Any, name: str = "") -> Any:
     """A number for an array of no dimension, and for shares that are written as 1%."""
-    value = shares_of(value) if name in SHARES else value
+    value = parse_shares(value) if name in SHARES else value
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
@@ -348,7 +350,7 @@ def _number(name: str, value: Any) -> None:
     if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
-        kind = "" if value is None else f", {kind_of(value)}"
+        kind = "" if value is None else f", {type_phrase(value)}"
         raise InputError(
             f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule",
             parameter=name,

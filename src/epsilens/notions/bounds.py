@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..numerics.roots import last_safe
+from ..numerics.roots import safe_boundary
 from ..numerics.special import expm1mx, log1pmx
 
 _TINY = 5e-324
@@ -67,7 +67,7 @@ def inverse(bound: Callable[[float], float], limit: float, most: float = 1e9) ->
     low = 1e-300
     if bound(low) > limit:
         return 0.0
-    return last_safe(lambda e: bound(e) - limit, low, most)
+    return safe_boundary(lambda e: bound(e) - limit, low, most)
 
 
 def even_odds_success(nats: float) -> float:

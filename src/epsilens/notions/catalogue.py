@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ..numerics.frozen import Frozen
+from ..numerics.values import FrozenMapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ _ALL = (
     ),
 )
 
-NOTIONS: Mapping[str, Notion] = Frozen({n.key: n for n in _ALL})
+NOTIONS: Mapping[str, Notion] = FrozenMapping({n.key: n for n in _ALL})
 
 
 def find(name: Any, parameter: str = "notion") -> Notion:

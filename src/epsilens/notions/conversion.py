@@ -9,15 +9,15 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError, NoSolutionError
-from ..numerics.frozen import Valued
-from ..shown import Sentenced, Told
+from ..numerics.values import ValueSemantics
+from ..results import SentenceResult, ShortResult
 from .bounds import even_odds_success
 from .catalogue import NOTIONS, Notion, find
 from .implications import IMPLICATIONS, REFUTED, Conditions, Implication
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Step(Valued):
+class Step(ValueSemantics):
     """One implication of a chain, with the ε before and after it."""
 
     implication: Implication
@@ -41,7 +41,7 @@ class Step(Valued):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Conversion(Valued, Sentenced, Told):
+class Conversion(ValueSemantics, SentenceResult, ShortResult):
     """``given_epsilon`` in the notion ``given`` promises ``promised_epsilon`` in the notion ``promised``.
 
     From :func:`promise` the first is what was asked, from :func:`convert` the second.
@@ -178,7 +178,7 @@ class Missing(InputError):  # noqa: N818 - reads as what it is
 
 
 def _epsilon(epsilon: Any) -> float:
-    return checks.scalar("epsilon", checks.within("epsilon", epsilon, 0.0, 1e4))
+    return checks.scalar("epsilon", checks.in_range("epsilon", epsilon, 0.0, 1e4))
 
 
 def _named(conditions: dict[str, Any]) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def _by_value(mechanism: Mechanism, theta: Array, record: int) -> tuple[Array, A
 
 
 def _level(level: str) -> str:
-    return checks.choice("level", level, ("record", "database"))
+    return checks.one_of("level", level, ("record", "database"))
 
 
 # -- between databases --------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def dependent(mechanism: Mechanism, prior: Prior | Sequence[Prior], size: int | 
     Without ``size`` a whole group may differ, which is what the implications are about.
     """
     records = checked(mechanism).records
-    most = records if size is None else checks.whole("size", size, low=1, high=records)
+    most = records if size is None else checks.integer("size", size, low=1, high=records)
     worst = 0.0
     for theta in _priors(mechanism, prior):
         for group in _groups(theta):
@@ -339,7 +339,7 @@ def membership(
     >>> round(notions.membership(m, notions.uniform(m)), 9)      # ln((1+e)/2)
     0.620114507
     """
-    wanted = checks.choice("direction", direction, ("both", "positive", "negative"))
+    wanted = checks.one_of("direction", direction, ("both", "positive", "negative"))
     whole = _level(level) == "database"
     if events is not None and whole:
         raise InputError("events and level='database' are both given: give one of them")
@@ -395,7 +395,7 @@ def mutual_information(mechanism: Mechanism, prior: Prior | Sequence[Prior], giv
     >>> [round(notions.mutual_information(xor, notions.uniform(xor), given=g), 6) for g in ("others", "nothing")]
     [0.110944, 0.0]
     """
-    others = checks.choice("given", given, ("others", "nothing")) == "others"
+    others = checks.one_of("given", given, ("others", "nothing")) == "others"
     worst = 0.0
     for theta in _priors(mechanism, prior):
         for i in range(mechanism.records):

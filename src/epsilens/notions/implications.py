@@ -14,12 +14,12 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError
-from ..numerics.frozen import Valued
+from ..numerics.values import ValueSemantics
 from . import bounds
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Conditions(Valued):
+class Conditions(ValueSemantics):
     """Under what the notions are compared.
 
     ``priors``: "one" compares the guarantees under one and the same prior; "every" where both hold for every prior
@@ -41,12 +41,12 @@ class Conditions(Valued):
     least: float = 0.0
 
     def __post_init__(self) -> None:
-        checks.choice("priors", self.priors, ("one", "every"))
-        checks.choice("secrets", self.secrets, ("records", "any"))
+        checks.one_of("priors", self.priors, ("one", "every"))
+        checks.one_of("secrets", self.secrets, ("records", "any"))
         for name in ("dependent", "records"):
             value = getattr(self, name)
             if value is not None:
-                object.__setattr__(self, name, checks.whole(name, value, low=1, high=10**9))
+                object.__setattr__(self, name, checks.integer(name, value, low=1, high=10**9))
         if self.dependent is None and self.records is not None:
             object.__setattr__(self, "dependent", self.records)
         if self.dependent is not None and self.records is not None and self.dependent > self.records:
@@ -63,7 +63,7 @@ class Conditions(Valued):
                 f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity", parameter="diameter"
             )
         object.__setattr__(self, "diameter", float(d))
-        object.__setattr__(self, "least", checks.scalar("least", checks.within("least", self.least, 0.0, 0.5)))
+        object.__setattr__(self, "least", checks.scalar("least", checks.in_range("least", self.least, 0.0, 0.5)))
         if self.priors == "every" and (self.full or self.least or self.constrained):
             wrong = "full" if self.full else "least" if self.least else "constrained"
             raise InputError(

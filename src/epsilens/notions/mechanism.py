@@ -19,8 +19,8 @@ from scipy.special import logsumexp
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError, kind_of
-from ..numerics.frozen import Valued
+from ..errors import InputError, type_phrase
+from ..numerics.values import ValueSemantics
 
 Database: TypeAlias = tuple[Any, ...]
 #: Probabilities in the order of ``mechanism.databases``, or by database; databases left out have probability 0.
@@ -32,7 +32,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism(Valued):
+class Mechanism(ValueSemantics):
     """P(answer | database), a row for each database and a column for each answer.
 
     ``databases`` must be all tuples over the values of each record, in any order; left out, they are all tuples of
@@ -211,7 +211,7 @@ def mixture(log_ratio: Array, weights: Array) -> Array:
 
 def grid(records: int, values: Sequence[Any]) -> tuple[Database, ...]:
     """Every database of so many records."""
-    n = checks.whole("records", records, low=1, high=30)
+    n = checks.integer("records", records, low=1, high=30)
     try:
         listed = list(values)
         each = [list(v) for v in listed] if listed and isinstance(listed[0], (list, tuple)) else [listed] * n
@@ -237,7 +237,7 @@ def grid(records: int, values: Sequence[Any]) -> tuple[Database, ...]:
 
 
 def _loss(epsilon: ArrayLike) -> float:
-    return checks.scalar("epsilon", checks.loss("epsilon", epsilon))
+    return checks.scalar("epsilon", checks.privacy_loss("epsilon", epsilon))
 
 
 def randomized_response(
@@ -293,7 +293,7 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     are (it is reached on the half-lines) and the mutual information falls short by a term in 1/cells².
     """
     e, every = _loss(epsilon), grid(records, values)
-    n = checks.whole("cells", cells, low=1, high=200_000)
+    n = checks.integer("cells", cells, low=1, high=200_000)
     sums, width = _sums(every)
     cuts = np.unique(np.concatenate([np.unique(sums), np.linspace(sums.min(), sums.max(), n + 1)]))
     if len(every) * (cuts.size + 1) > _MOST_CELLS:
@@ -375,7 +375,7 @@ def _check_label(name: Any) -> None:
     """Refuse what no sentence can call an argument by."""
     if not isinstance(name, str):
         raise InputError(
-            f"name is {kind_of(name)}: give a text, which sentences call the argument by", parameter="name"
+            f"name is {type_phrase(name)}: give a text, which sentences call the argument by", parameter="name"
         )
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..checks import Array
 
 _X, _W = np.polynomial.legendre.leggauss(16)
-_NEAR = 1e-13  # relative: how near the boundary a search ends
-_FLAT, _MOST_LEAST = 1e-7, 100  # how near a minimum one does, and after how many steps at the latest
+_BOUNDARY_TOLERANCE = 1e-13  # relative: how near the boundary a search ends
+_MINIMUM_TOLERANCE, _MINIMUM_STEPS = 1e-7, 100  # how near a minimum one does, and after how many steps at the latest
 
 
 def root(f: Callable[[Array], Array], low: Array, high: Array, *, rtol: float = 4e-16, atol: float = 0.0) -> Array:
@@ -46,7 +46,7 @@ def root(f: Callable[[Array], Array], low: Array, high: Array, *, rtol: float = 
     return best
 
 
-def last_safe(f: Callable[[float], float], safe: float, unsafe: float) -> float:
+def safe_boundary(f: Callable[[float], float], safe: float, unsafe: float) -> float:
     """The point nearest the boundary, on the safe side: f(x) ≤ 0 there, and f > 0 within 1e-13 of it beyond.
 
     ``f(safe) ≤ 0 < f(unsafe)``, both positive numbers; f need not be continuous, only to cross once. Works on
@@ -56,12 +56,12 @@ def last_safe(f: Callable[[float], float], safe: float, unsafe: float) -> float:
     fa, fb = f(safe), f(unsafe)
     side = 0
     for step in range(400):
-        if abs(b - a) <= _NEAR:
+        if abs(b - a) <= _BOUNDARY_TOLERANCE:
             break
         # f may be −∞, or flat at 0 on a plateau whose end is the boundary: bisect there, and every third step.
         usable = np.isfinite(fa) and np.isfinite(fb) and fa < 0 and step % 3 != 2
         x = (a * fb - b * fa) / (fb - fa) if usable else 0.5 * (a + b)
-        margin = 0.25 * _NEAR * np.sign(b - a)
+        margin = 0.25 * _BOUNDARY_TOLERANCE * np.sign(b - a)
         low, high = min(a + margin, b - margin), max(a + margin, b - margin)
         x = min(max(x, low), high)
         fx = f(float(np.exp(x)))
@@ -79,7 +79,7 @@ def last_safe(f: Callable[[float], float], safe: float, unsafe: float) -> float:
     return point
 
 
-def least(f: Callable[[float], float], low: float, high: float) -> float:
+def minimum(f: Callable[[float], float], low: float, high: float) -> float:
     """The least value of a convex function inside an interval, by Brent's parabolas and golden sections.
 
     Where it lies is found to about √u of its distance from the nearer end, so that the value is good to u.
@@ -91,8 +91,8 @@ def least(f: Callable[[float], float], low: float, high: float) -> float:
     x = w = v = low + golden * (high - low)
     fx = fw = fv = f(x)
     step = before = 0.0
-    for _ in range(_MOST_LEAST):
-        middle, near = (low + high) / 2, _FLAT * min(x - first, last - x) + 1e-10 * (last - first)
+    for _ in range(_MINIMUM_STEPS):
+        middle, near = (low + high) / 2, _MINIMUM_TOLERANCE * min(x - first, last - x) + 1e-10 * (last - first)
         if abs(x - middle) <= 2 * near - (high - low) / 2:
             break
         if (w - x) * (v - x) < 0:  # convex: between these three it can be no lower than lines through two of them

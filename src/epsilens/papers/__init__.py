@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..errors import InputError, meant
+from ..errors import InputError, suggestion
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
 from .citations import CITATIONS
@@ -45,7 +45,7 @@ def named(paper: str) -> str:
         if wanted in (number, name, number.lstrip("0") or "0", name.rstrip("0123456789")):
             return number
     known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
-    close = meant(wanted, [*PAPERS.values(), *PAPERS])
+    close = suggestion(wanted, [*PAPERS.values(), *PAPERS])
     raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", parameter="paper", value=paper)
 
 

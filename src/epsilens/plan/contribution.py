@@ -34,7 +34,7 @@ from functools import cached_property
 from itertools import product
 
 from ..data.queries import QueryKind
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .asked import Data, ReleaseQuery
 from .words import Size
 
@@ -291,7 +291,7 @@ class Contribution:
             return (*self.present, *self.changed)
         return (*self.twice, *self.changed)
 
-    def sensitivity(self, noisy: Noisy, neighbours: Neighbours, power: int) -> float:
+    def sensitivity(self, noisy: Noisy, neighbours: Relation, power: int) -> float:
         """The largest L1 (``power`` 1) or L2 norm by which one person moves the numbers of a kind in all groups.
 
         >>> query = ReleaseQuery(sum="x", bounds=(-1, 3), by="site", groups=("a", "b", "c"))
@@ -300,7 +300,7 @@ class Contribution:
         [3.0, 6.0]
         """
         one = self if self.people == 1 else replace(self, people=1)
-        vertices = one.present if neighbours is Neighbours.ADD_REMOVE else one.replaced
+        vertices = one.present if neighbours is Relation.ADD_REMOVE else one.replaced
         moved = [[m for m in v.moved if m.noisy is noisy] for v in vertices]
         # By a power of two, which changes no digit: squares of bounds far from 1 are no doubles.
         exponent = math.frexp(max((m.amount for each in moved for m in each), default=0.0))[1]

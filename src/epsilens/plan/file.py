@@ -17,7 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from ..errors import InputError, MissingExtra, kind_of
+from ..errors import InputError, MissingExtra, type_phrase
 from .plan import Release
 from .wanted import wanted
 from .words import Misplaced
@@ -42,7 +42,7 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
         return _validated(dict(source), {}, "release")
     if not isinstance(source, str | os.PathLike):
         raise InputError(
-            f"release is {kind_of(source)}: give a YAML file, YAML text or a mapping",
+            f"release is {type_phrase(source)}: give a YAML file, YAML text or a mapping",
             parameter="release",
             value=source,
         )

@@ -34,8 +34,8 @@ from enum import StrEnum
 
 from ..data.queries import Noise
 from ..data.tables.conditions import columns_of, terms_of
-from ..laws.line.several import MOST_SHIFTS
-from ..worlds import Neighbours
+from ..laws.laplace_product import MOST_SHIFTS
+from ..worlds import Relation
 from .asked import Secret
 from .contribution import Contribution, Moved, Noisy, Vertex
 from .noise import contribution, contributions
@@ -179,7 +179,7 @@ def _with(movement: Movement, one: Contribution, vertex: Vertex) -> Movement:
 
 
 def _vertices(plan: Release, one: Contribution, question: Question) -> tuple[Vertex, ...]:
-    if question is Question.MEMBERSHIP and plan.mechanism.neighbours is Neighbours.ADD_REMOVE:
+    if question is Question.MEMBERSHIP and plan.mechanism.neighbours is Relation.ADD_REMOVE:
         return one.present
     secret = plan.data.hidden
     if question is not Question.SECRET or secret is None:
@@ -349,7 +349,7 @@ def _possible(
         return False  # a person in a group of the one list may be in none of the other
     if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
-    replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
+    replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Relation.REPLACE
     if question is Question.SECRET and plan.data.hidden is not None:
         replaces = False  # the secret is the condition: one world adds nothing
     if replaces and len(moving) > 1:

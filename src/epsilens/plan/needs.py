@@ -23,7 +23,7 @@ from ..data.tables.kept import HASH
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid, Steps
 from ..errors import InputError
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .asked import Data
 from .contribution import Contribution
 from .file import about
@@ -141,7 +141,7 @@ def _public(query: Query, plan: Release, listed: bool) -> None:
     def refuse(why: str) -> InputError:
         return InputError(f"size is public, but {why}; leave size out", parameter="size")
 
-    if plan.mechanism.neighbours is not Neighbours.REPLACE:
+    if plan.mechanism.neighbours is not Relation.REPLACE:
         raise refuse("people are added or removed, and the number of rows tells who is in the table")
     if query.groups and not listed:
         raise refuse("the names of its groups come from the data: list them as groups")

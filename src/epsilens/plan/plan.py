@@ -17,7 +17,7 @@ from ..attacks.knowledge.knowledge import Knowledge as Odds
 from ..catalogue.readings import READINGS
 from ..data.queries import Noise
 from ..data.tables.address import without_password
-from ..worlds import Neighbours
+from ..worlds import Relation
 from .asked import Data, ReleaseQuery
 from .select import with_selects
 from .words import Knows, Misplaced, Part, Resemblance, Share, Size, Split, Threshold, share_read
@@ -39,8 +39,8 @@ class Mechanism(Part):
     noise: Literal[Noise.LAPLACE, Noise.GAUSSIAN] = Noise.LAPLACE
     epsilon: float | None = Field(None, gt=0, le=700, description="the total; the queries share it")
     delta: float | None = Field(None, gt=0, lt=1, description="gaussian noise, and thresholds found from it: the total")
-    neighbours: Literal[Neighbours.ADD_REMOVE, Neighbours.REPLACE] = Field(
-        Neighbours.ADD_REMOVE, description="what the guarantee is about: a person added or removed, or replaced"
+    neighbours: Literal[Relation.ADD_REMOVE, Relation.REPLACE] = Field(
+        Relation.ADD_REMOVE, description="what the guarantee is about: a person added or removed, or replaced"
     )
     split: Literal[Split.EQUAL, Split.LEAST_ERROR] = Field(Split.EQUAL, description="how the queries share epsilon")
 
@@ -200,7 +200,7 @@ class Release(Part):
         """What must be known beforehand: a public size, a δ that somebody needs."""
         mechanism = self.mechanism
         for i, query in enumerate(self.queries):
-            if query.size is Size.PUBLIC and mechanism.neighbours is not Neighbours.REPLACE:
+            if query.size is Size.PUBLIC and mechanism.neighbours is not Relation.REPLACE:
                 raise Misplaced(
                     "size is public while people are added or removed: the exact number of rows tells who is in the "
                     "table; leave it out, or set mechanism.neighbours to replace",

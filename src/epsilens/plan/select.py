@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..data.sql import Select, names_table, read_select, table_name
-from ..errors import InputError, kind_of
+from ..errors import InputError, type_phrase
 from .words import Misplaced
 
 #: What SQL says itself, and so may not stand beside it.
@@ -50,7 +50,7 @@ def from_sql(query: Mapping[str, Any], data: Mapping[str, Any] | None = None) ->
     """
     text = query["sql"]
     if not isinstance(text, str):
-        raise Misplaced(f"sql is {kind_of(text)}: give one SELECT as text", "sql")
+        raise Misplaced(f"sql is {type_phrase(text)}: give one SELECT as text", "sql")
     for name in _SAID:
         if query.get(name) not in (None, False, (), []):
             raise Misplaced(f"sql says what is asked, and {name} says it too: leave one of them out", name)

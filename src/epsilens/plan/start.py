@@ -24,8 +24,8 @@ from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import names
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
-from ..errors import InputError, kind_of
-from ..shown import Shown
+from ..errors import InputError, type_phrase
+from ..results import Result
 from .commented import Chosen, Split, written
 from .file import read_release
 from .plan import Release
@@ -40,7 +40,7 @@ _RARELY, _LOOKED_AT = 0.2, 4
 
 
 @dataclass(frozen=True, eq=True, repr=False)
-class Start(Shown):
+class Start(Result):
     """A plan to start from (``yaml``), and what was understood of the table."""
 
     shown_as = "start"
@@ -66,7 +66,7 @@ class Start(Shown):
     def save(self, path: str | Path, force: bool = False) -> Path:
         """Write the plan; a file that exists is replaced only with ``force``."""
         if not isinstance(path, str | PathLike):
-            raise InputError(f"path is {kind_of(path)}: give the name of a file", parameter="path")
+            raise InputError(f"path is {type_phrase(path)}: give the name of a file", parameter="path")
         path = Path(path)
         try:
             with path.open("w" if force else "x", encoding="utf-8") as file:

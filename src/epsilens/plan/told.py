@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..data.tables.forms import As
 from ..data.understanding.understood import Column, Role, Understanding
-from ..shown import listed
+from ..results import join_words
 
 #: So many columns are named in a sentence; the rest are counted.
 _MOST = 6
@@ -132,4 +132,4 @@ def called(names: Sequence[str], word: str = "and") -> str:
     quoted = [f"“{name}”" for name in names[:_MOST]]
     if len(names) > _MOST:
         quoted.append(f"{len(names) - _MOST:,} more")
-    return listed(quoted) if word == "and" else f" {word} ".join(quoted)
+    return join_words(quoted) if word == "and" else f" {word} ".join(quoted)

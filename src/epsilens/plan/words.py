@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ..data.queries import Word
-from ..shares import share_of, unclear
+from ..shares import parse_share, share_suggestion
 
 
 def share_read(value: Any) -> Any:
@@ -16,13 +16,13 @@ def share_read(value: Any) -> Any:
     >>> share_read("55%"), share_read("55 of 100"), share_read(0.55), share_read("many")
     (0.55, 0.55, 0.55, 'many')
     """
-    found = share_of(value) if isinstance(value, str) else None
+    found = parse_share(value) if isinstance(value, str) else None
     return value if found is None else found
 
 
 def _one_share(value: Any) -> Any:
     read = share_read(value)
-    if isinstance(read, int | float) and not isinstance(read, bool) and (instead := unclear(read)):
+    if isinstance(read, int | float) and not isinstance(read, bool) and (instead := share_suggestion(read)):
         raise ValueError(f"it is {read:g}, which is no share: write {instead}")
     return read
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, MissingExtra, Unwritten
+from ..errors import InputError, MissingExtra, WriteError
 
 if TYPE_CHECKING:
     from .published import Published
@@ -89,7 +89,7 @@ def save(made: Published, path: Path, form: Form) -> None:
         why = error.strerror or str(error)
         if made.kind != "release" or not made.ledger:
             raise _refused(path, why) from None
-        raise Unwritten(
+        raise WriteError(
             f"output is {str(path)[:80]!r}: {why}; the answers are in the ledger, and spent; run again with another "
             "--output, which costs nothing",
             parameter="output",

@@ -17,13 +17,13 @@ from functools import cache
 from typing import Any
 
 from ..data.queries import Noise
-from ..errors import EpsilensError, need
+from ..errors import EpsilensError, require
 from ..plan.answers import Label
 from ..plan.cells import draws_of, unit_of
 from ..plan.contribution import Noisy
 from ..plan.noise import contribution, listed, psi_of
 from ..plan.plan import Release
-from ..worlds import Neighbours
+from ..worlds import Relation
 
 #: Doubles hold whole numbers up to here; totals are cut to it, which moves no two of them apart.
 _MOST = 2**53
@@ -146,7 +146,7 @@ def drawing_of(plan: Release, i: int, noisy: Noisy) -> Drawing:
     return Drawing(
         i, noisy, drawn.noise, drawn.scale / float(unit), unit,
         size / float(unit), promised, names, one.groups,
-        one.groups * (2 if neighbours is Neighbours.REPLACE else 1), one.alone_as, delta,
+        one.groups * (2 if neighbours is Relation.REPLACE else 1), one.alone_as, delta,
     )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def _key(label: Label) -> str:
 
 @cache
 def _measurement(noise: Noise, scale: float, threshold: float | None) -> Any:
-    dp = need("opendp.prelude", "drawing noise", "release")
+    dp = require("opendp.prelude", "drawing noise", "release")
     dp.enable_features("contrib")
     number = dp.atom_domain(T="f64", nan=False)
     gaussian = noise is Noise.GAUSSIAN

@@ -15,11 +15,11 @@ from typing import Any
 
 from .. import __version__
 from ..data.queries import QueryKind
-from ..numerics.frozen import Frozen, Valued
+from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.contribution import Noisy
 from ..plan.plan import Release
 from ..plan.words import Size
-from ..shown import Shown
+from ..results import Result
 from .noise import Drawing
 from .offer import Left, Offered
 from .standalone import MISS, counted, interval, limited, quantile
@@ -58,7 +58,7 @@ class PublishedAnswer:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Published(Valued, Shown):
+class Published(ValueSemantics, Result):
     """A release; ``kind`` is ``release``, ``saved`` (published before), ``dry run`` or ``synthetic``."""
 
     shown_as = "published"
@@ -80,8 +80,8 @@ class Published(Valued, Shown):
     room: tuple[Left, ...] = ()  # and what of each limit would be left
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "spent", Frozen(self.spent))
-        object.__setattr__(self, "versions", Frozen(self.versions))
+        object.__setattr__(self, "spent", FrozenMapping(self.spent))
+        object.__setattr__(self, "versions", FrozenMapping(self.versions))
 
     @property
     def title(self) -> str:

@@ -23,7 +23,7 @@ from ..assessment.verdict import allowed_by, needed_by
 from ..data.tables.forms import as_read
 from ..data.tables.marks import fingerprint
 from ..data.tables.open import OpenTable, open_table, reading
-from ..errors import InputError, Refused, Unwritten, kind_of
+from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
 from ..ledger.charge import FREE
 from ..ledger.ledger import Ledger, Reservation
@@ -78,7 +78,7 @@ def release(
     """
     said = as_written(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):
-        raise InputError(f"output is {kind_of(output)}: give the name of a file", parameter="output")
+        raise InputError(f"output is {type_phrase(output)}: give the name of a file", parameter="output")
     form = form_of(output, format)
     if output is not None and not dry_run:
         writable(Path(output))
@@ -160,7 +160,7 @@ def publishable(plan: Release) -> None:
             parameter="adversary.correlation",
         )
     if names := unsaid(plan):
-        raise Refused(
+        raise LimitError(
             f"query {names[0] + 1} takes the names of its groups from the data, and one that exists because of a "
             "person gives them away: list the groups, or add a threshold",
             parameter=f"queries.{names[0] + 1}.groups",
@@ -195,13 +195,13 @@ def _within(plan: Release, given: Assessment | None) -> None:
         raise _broken(plan, [name for name in plan.limits if name in broken], keeps)
 
 
-def _broken(plan: Release, names: Sequence[str], keeps: str) -> Refused:
+def _broken(plan: Release, names: Sequence[str], keeps: str) -> LimitError:
     """Which limits a plan breaks, and the ε that keeps them, where there is one."""
     what = f"the plan breaks its own limits ({', '.join(names) or 'a limit'})"
     if "limits" not in plan.model_fields_set:
         held = ", ".join(f"{name} at most {value}" for name, value in plan.limits.items())
         what = f"the plan sets no limits, is held to the usual ones ({held}) and breaks them"
-    return Refused(f"{what}: {keeps}; nothing was spent", parameter="limits")
+    return LimitError(f"{what}: {keeps}; nothing was spent", parameter="limits")
 
 
 def _partition(job: _Job, book: Ledger | None) -> str:
@@ -300,7 +300,7 @@ def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Cells, ...]
             file="" if output is None else Path(output).name,
         )  # fmt: skip
     except InputError as error:
-        raise Unwritten(
+        raise WriteError(
             f"the ledger {book.store.name} could not keep the answers, its disk is full or somebody holds it: they are "
             "spent and never published; make room, and draw and spend anew with --again"
         ) from error

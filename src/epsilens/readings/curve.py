@@ -3,17 +3,24 @@
 Divergences are in nats: D is from H0 to H1; ``reverse()`` gives the other order. With E(a) = ∫ dH1^a dH0^{1−a}:
 D_a(H0‖H1) = log E(1−a)/(a−1), KL is its limit at a → 1, and the Chernoff information is −min_a log E(a), reached inside
 [0, 1].
+
+The cut-off of the best test on the answer itself (paper 000, Theorem 3 and Eq. 14).
+
+For one number with Laplace or Gaussian noise the likelihood ratio grows towards the answer of H1, so the best test at a
+false-alarm rate α calls H1 where the answer lies beyond the upper α-quantile of the noise, seen from the answer of H0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, ndtri_exp
 
 from ..checks import Array
-from ..numerics.roots import least
+from ..errors import InputError
+from ..numerics.roots import minimum
 from .law import FAR_ORDER, Law
 
 _LEAST = 1e-300  # of an error whose probit is known
@@ -53,10 +60,10 @@ def psi_by_tangents(
             break
         finer = (np.linspace(a, b, 6) for a, b in zip(u[:-1][wide], u[1:][wide], strict=True))
         u = np.unique(np.concatenate((u, *finer)))
-    return max(bound, _unseen(max(float(law.max_llr()), float(law.reverse().max_llr())), alpha, recall, rest))
+    return max(bound, _tail_gap(max(float(law.max_llr()), float(law.reverse().max_llr())), alpha, recall, rest))
 
 
-def _unseen(epsilon: float, alpha: Array, recall: Array, rest: Array) -> float:
+def _tail_gap(epsilon: float, alpha: Array, recall: Array, rest: Array) -> float:
     """A bound on the gap of tests with a false-positive rate below 1e-300, of a log-likelihood ratio within ±ε; 0 where
     that has no bound. Their recall is at most e^ε times as much, and at most that of a test which has more.
     """
@@ -71,7 +78,7 @@ def _unseen(epsilon: float, alpha: Array, recall: Array, rest: Array) -> float:
     return float(most - ndtri_exp(least))
 
 
-def practical(law: Law, level: Array) -> Array:
+def practical_mu(law: Law, level: Array) -> Array:
     """μ at each level, which is ψ at level 0."""
     known = {float(a): law.practical(float(a)) if a > 0 else law.psi() for a in np.unique(level)}
     shape = np.broadcast_shapes(level.shape, *(value.shape for value in known.values()))
@@ -105,8 +112,24 @@ def chernoff(law: Law) -> Array:
         return np.asarray(np.maximum(-law.log_moment(np.asarray(0.5)), 0.0))
     # With supports that differ the infimum may sit at an end, where E(a) → H(common support).
     ends = min(_log_moment(law, 0.0), _log_moment(law, 1.0))
-    return np.asarray(max(-min(least(lambda a: _log_moment(law, a), 0.0, 1.0), ends), 0.0))
+    return np.asarray(max(-min(minimum(lambda a: _log_moment(law, a), 0.0, 1.0), ends), 0.0))
 
 
 def _log_moment(law: Law, a: float) -> float:
     return float(law.log_moment(np.asarray(a)))
+
+
+def threshold(origin: str, parameters: Mapping[str, Any], alpha: Array) -> Array:
+    """Laplace: −b·log(2α) for α ≤ ½ and b·log(2(1−α)) above; Gaussian: −σ·Φ⁻¹(α)."""
+    if origin == "laplace" and np.all(np.asarray(parameters.get("stretch", 1.0)) == 1):
+        low = np.minimum(alpha, 0.5)
+        with np.errstate(divide="ignore"):
+            cut = np.where(alpha <= 0.5, -np.log(2 * low), np.log(2 * (1 - np.maximum(alpha, 0.5))))
+        return np.asarray(np.asarray(parameters["scale"]) * cut)
+    if origin == "gaussian" and np.all(np.asarray(parameters.get("stretch", 1.0)) == 1):
+        return np.asarray(-np.asarray(parameters["sigma"]) * ndtri(alpha))
+    raise InputError(
+        f"threshold is asked of {origin}: only one number with Laplace or Gaussian noise has a single cut-off; "
+        "read recall or roc for the others",
+        parameter="threshold",
+    )

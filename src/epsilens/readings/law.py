@@ -16,13 +16,13 @@ from typing import Any, Self
 import numpy as np
 
 from ..checks import Array
-from ..numerics.frozen import Valued
-from .practical import mu_by_lines, mu_by_tests
+from ..numerics.values import ValueSemantics
+from .gdp import mu_by_lines, mu_by_tests
 
 FAR_ORDER = 1e100  # of a moment: the square of one not much larger is no double
 
 
-class Known(StrEnum):
+class Exactness(StrEnum):
     """How well a law's readings are known: what a caller may conclude from one."""
 
     EXACT = "exact"  # closed form
@@ -31,17 +31,17 @@ class Known(StrEnum):
     BOUND = "bound"  # from above only: what it stands for may be anything down to no risk at all
 
 
-class Law(Valued, ABC):
+class Law(ValueSemantics, ABC):
     """A pair of laws of one observation. Equal laws have equal content; every law hashes and pickles."""
 
     __slots__ = ()
 
-    known: Known
+    known: Exactness
 
     @property
     def direction(self) -> str:
         """``exact`` for closed forms; ``upper`` where what is not exact is rounded against the defender."""
-        return "exact" if self.known is Known.EXACT else "upper"
+        return "exact" if self.known is Exactness.EXACT else "upper"
 
     @property
     def pointwise(self) -> bool:
@@ -56,7 +56,7 @@ class Law(Valued, ABC):
     def as_bound(self) -> Self:
         """The same pair where it only stands for something no riskier."""
         it: Any = self
-        return self if self.known is Known.BOUND else replace(it, known=Known.BOUND)
+        return self if self.known is Exactness.BOUND else replace(it, known=Exactness.BOUND)
 
     # -- brackets: closed forms have one end ----------------------------------------------------------------------
 

@@ -5,33 +5,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ..catalogue.parameter import Risk
-from ..catalogue.parameters import PARAMETERS, symbol
-from ..catalogue.readings import find
-from ..numerics.counted import frequencies, frequency, times
-from ..numerics.written import rounded_down, rounded_up
+from ..catalogue.parameters import PARAMETERS, Trend, symbol
+from ..catalogue.readings import find_reading
+from ..numerics.formatting import ceil_digits, floor_digits, frequencies, frequency, times
 from .document import Said, Span
 from .sentences import Question, beliefs, false_alarms, question
 from .words import number, small
 
 if TYPE_CHECKING:
-    from ..calibration.choice import Choice
+    from ..calibration.choose import Choice
 
 
 def falls(parameter: str) -> bool:
     """Whether risk falls as the parameter grows."""
-    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Risk.FALLS
+    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Trend.FALLS
 
 
 def safe_value(choice: Choice) -> tuple[str, str]:
     """The chosen value rounded to the safe side, and the words that say which side that is."""
     known = PARAMETERS.get(choice.parameter)
-    if known is not None and known.risk is Risk.RISES:
+    if known is not None and known.risk is Trend.RISES:
         if known.whole:
             return f"{choice.value:.0f}", "or fewer"
-        return rounded_down(choice.value), "or less"
+        return floor_digits(choice.value), "or less"
     if falls(choice.parameter):
-        return rounded_up(choice.value), "or more"
+        return ceil_digits(choice.value), "or more"
     return repr(choice.value).removesuffix(".0"), ""
 
 
@@ -62,7 +60,7 @@ def consequence(choice: Choice, asked: Question) -> Said:
         "auc": f"{reader} then tells {asked.one} from {asked.other} at most #",
         "attack_success": "any attack on a person then succeeds at most #",
     }
-    floor = float(find(name).floor(**args))
+    floor = float(find_reading(name).floor(**args))
     if name not in phrases:
         return (
             Span(f"{_spoken(choice)} is then at most "),
@@ -105,9 +103,9 @@ def unseen(choice: Choice) -> Said:
     if not choice.unseen:
         return ()
     e, prior = choice.experiment, choice.arguments["prior"]
-    base = frequency(float(find(choice.reading_name).floor(**choice.arguments)))
+    base = frequency(float(find_reading(choice.reading_name).floor(**choice.arguments)))
     end, start, low = beliefs(float(e.posterior(prior)), prior, 1 - float(e.reverse().posterior(1 - prior)))
-    label = find(choice.reading_name).label
+    label = find_reading(choice.reading_name).label
     return (
         Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than "),
         Span(f"half of what the release tells: belief that {question(e).holds} can rise from {start} to "),
@@ -131,4 +129,4 @@ def _spoken(choice: Choice) -> str:
         "kl": "the Kullback–Leibler divergence",
         "chernoff": "the Chernoff information",
     }
-    return known.get(choice.reading_name, find(choice.reading_name).label)
+    return known.get(choice.reading_name, find_reading(choice.reading_name).label)

@@ -11,9 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Finding, Found, Stopped, Verdict
-from ..numerics.counted import grouped
-from ..numerics.written import rounded_down, rounded_up
-from ..shown import listed
+from ..numerics.formatting import ceil_digits, floor_digits, thousands
+from ..results import join_words
 from .charts.audit import band_chart
 from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
 from .words import beside, small
@@ -70,7 +69,7 @@ def breaking(found: Audit) -> str:
     if low > own:
         bound, claimed = beside(low, own)
         return f"δ at ε = {eps:.4g} is at least {bound}, {claimed} is claimed"
-    return f"at some δ ε is above what is claimed, by at least {rounded_down(found.excess_lo, 2)}"
+    return f"at some δ ε is above what is claimed, by at least {floor_digits(found.excess_lo, 2)}"
 
 
 def why_not(found: Audit) -> str:
@@ -86,8 +85,8 @@ def why_not(found: Audit) -> str:
 
 def _how_many(found: Audit) -> str:
     if found.canaries:
-        return f"one run with {grouped(found.guesses_a_call)} canaries"
-    return f"{grouped(found.runs)} run{'s' if found.runs != 1 else ''}"
+        return f"one run with {thousands(found.guesses_a_call)} canaries"
+    return f"{thousands(found.runs)} run{'s' if found.runs != 1 else ''}"
 
 
 def event(seen: Seen) -> str:
@@ -107,7 +106,7 @@ def event(seen: Seen) -> str:
         case "entries":
             return _tails("the number of cells", seen)
         case "difference" | "ratio":
-            between = listed([name or "the answer" for name in seen.cells])
+            between = join_words([name or "the answer" for name in seen.cells])
             return _tails(f"the {seen.looks} of {between}", seen)
         case "kind" | "text" | "atom":
             return _words(seen, cell)
@@ -132,7 +131,7 @@ def _tails(what: str, seen: Seen) -> str:
         parts.append(f"{_world(seen.above)} where {what} is at least {seen.high:.6g}")
     if seen.below is not None:
         parts.append(f"{_world(seen.below)} where {what} is at most {seen.low:.6g}")
-    return listed(parts)
+    return join_words(parts)
 
 
 def _nearer(seen: Seen) -> str:
@@ -146,7 +145,7 @@ def _nearer(seen: Seen) -> str:
         else:
             told = f"the cells lie nearer to {_world(1 - way)}'s usual answers by {abs(cut):.6g} at most"
         parts.append(f"{_world(world)} where {told}")
-    return listed(parts)
+    return join_words(parts)
 
 
 def _power(k: float) -> str:
@@ -161,19 +160,19 @@ def _grain(what: str, seen: Seen) -> str:
     if seen.above is not None:
         exact = f"{what} is 0" if seen.high >= 2000 else f"{what} is a multiple of {_power(seen.high)}"
         parts.append(f"{_world(seen.above)} where {exact}")
-    return listed(parts)
+    return join_words(parts)
 
 
 def _named(high: str, low: str, seen: Seen) -> str:
     parts = [] if seen.above is None else [f"{_world(seen.above)} where {high}"]
     parts += [] if seen.below is None else [f"{_world(seen.below)} where {low}"]
-    return listed(parts)
+    return join_words(parts)
 
 
 def _words(seen: Seen, cell: str) -> str:
     what = {"kind": "the outcome is", "text": f"the text{cell} is", "atom": f"the answer{cell} is"}[seen.looks]
     parts = [f"{_world(which)} where {what} {' or '.join(words)}" for which, words in enumerate(seen.words) if words]
-    return listed(parts) or "no outcome"
+    return join_words(parts) or "no outcome"
 
 
 def present(found: Audit) -> Document:
@@ -204,12 +203,12 @@ def _bounds(found: Audit) -> list[list[str]]:
     ]
     shown = [(name, low * times, key, times) for name, low, key, times in names if low is not None]
     rows = [[name, *_beside(low, found.claimed.get(key), times)] for name, low, key, times in shown]
-    return [*rows, ["ε above the claim, at some δ", rounded_down(found.excess_lo, 2), "0"]] if found.refuted else rows
+    return [*rows, ["ε above the claim, at some δ", floor_digits(found.excess_lo, 2), "0"]] if found.refuted else rows
 
 
 def _beside(low: float, own: float | None, times: float) -> tuple[str, str]:
     if own is None or math.isinf(own):
-        return rounded_down(low), "–" if own is None else "unbounded"
+        return floor_digits(low), "–" if own is None else "unbounded"
     return beside(low, own * times)
 
 
@@ -220,7 +219,7 @@ def _event(found: Audit) -> tuple[str, ...]:
     if found.canaries:
         return (
             f"The attacker calls {event(seen)}.",
-            f"Of {grouped(seen.runs)} canaries {grouped(seen.guesses)} were guessed, {grouped(seen.right)} rightly.",
+            f"Of {thousands(seen.runs)} canaries {thousands(seen.guesses)} were guessed, {thousands(seen.right)} rightly.",
         )
     return (
         f"The attacker names {event(seen)}.{pair}",
@@ -230,18 +229,18 @@ def _event(found: Audit) -> tuple[str, ...]:
 
 def _learnt(found: Audit, seen: Seen) -> str:
     if found.sequential:
-        return f"On {grouped(seen.runs)} runs the attacker, who had learnt from earlier ones,"
-    return f"On {grouped(seen.runs)} runs that did not choose the event, the attacker"
+        return f"On {thousands(seen.runs)} runs the attacker, who had learnt from earlier ones,"
+    return f"On {thousands(seen.runs)} runs that did not choose the event, the attacker"
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{grouped(count)} times"
+    return "once" if count == 1 else f"{thousands(count)} times"
 
 
 def _runs(found: Audit) -> tuple[str, ...]:
     made = [
         f"Had every guess been right, {_how_many(found)} would have shown ε to be at least "
-        f"{rounded_down(found.largest_epsilon)}, and no more."
+        f"{floor_digits(found.largest_epsilon)}, and no more."
     ]
     if found.canaries:
         made.append("How many canaries were guessed was fixed beforehand; their noise may depend on each other.")
@@ -251,11 +250,11 @@ def _runs(found: Audit) -> tuple[str, ...]:
         made.append("The number of runs was fixed beforehand; three of ten chose the event.")
     if found.exact is not None:
         made.append(
-            f"The claim allows so many right guesses with probability {rounded_up(found.exact, 2)} at most, by linear "
-            f"programming; the bound used says {rounded_up(found.evidence, 2)}."
+            f"The claim allows so many right guesses with probability {ceil_digits(found.exact, 2)} at most, by linear "
+            f"programming; the bound used says {ceil_digits(found.evidence, 2)}."
         )
     if found.guesses_a_call > 1 and not found.canaries:
-        made.append(f"Each call was {grouped(found.guesses_a_call)} guesses, which bounds ε alone.")
+        made.append(f"Each call was {thousands(found.guesses_a_call)} guesses, which bounds ε alone.")
     if found.stopped is Stopped.INTERRUPTED:
         made.append("The audit was interrupted: this is what was there.")
     if found.stopped is Stopped.SILENT:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..numerics.counted import grouped
-from ..numerics.written import rounded_down
+from ..numerics.formatting import floor_digits, thousands
 from .audit import event
 from .document import Document, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
 
@@ -65,17 +64,17 @@ def _case(each: CaseFound) -> str:
 
 
 def _bound(each: CaseFound) -> str:
-    return "–" if each.epsilon_lo is None else rounded_down(each.epsilon_lo)
+    return "–" if each.epsilon_lo is None else floor_digits(each.epsilon_lo)
 
 
 def _row(each: CaseFound) -> list[str]:
-    after = f"{grouped(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
+    after = f"{thousands(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
     return [_case(each), _bound(each), after]
 
 
 def _correct(each: CaseFound) -> list[str]:
     assert each.audit is not None
-    return [_case(each), _bound(each), grouped(each.audit.runs), str(each.audit.verdict)]
+    return [_case(each), _bound(each), thousands(each.audit.runs), str(each.audit.verdict)]
 
 
 def _told(found: Catalogue, each: CaseFound) -> str:

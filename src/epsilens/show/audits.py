@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Verdict
-from ..numerics.counted import grouped
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_digits, floor_digits, thousands
 from .audit import breaking, why_not
 from .audit import present as present_one
 from .document import Document, Lead, Notes, Section, Status, plain_table, said
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 
 def sentence(found: Audits) -> str:
     """The verdict over all pairs."""
-    runs, pairs = grouped(found.runs), len(found.each)
+    runs, pairs = thousands(found.runs), len(found.each)
     over = f"{pairs} pairs of tables" if pairs != 1 else "one pair of tables"
     worst = found.worst
-    bound = rounded_down(worst.audit.epsilon_lo)
+    bound = floor_digits(worst.audit.epsilon_lo)
     level = f"{100 * found.confidence:.6g}% confidence"
     match found.verdict:
         case Verdict.VIOLATION:
@@ -41,17 +40,17 @@ def present(found: Audits) -> Document:
     head = ["Pair", "Verdict", "ε at least", "Runs"]
     notes = [
         f"The claim is {found.worst.audit.claim.name}"
-        + (f", ε = {rounded_up(claimed)}." if claimed < float("inf") else "."),
+        + (f", ε = {ceil_digits(claimed)}." if claimed < float("inf") else "."),
         "Each pair is audited at a share of the level, so that the confidence is that of all of them together.",
         *_entire(found.each),
     ]  # fmt: skip
     if found.left:
         notes.append(
-            f"On these pairs {grouped(found.left)} of the listed groups are left out: each number is drawn alike, and "
+            f"On these pairs {thousands(found.left)} of the listed groups are left out: each number is drawn alike, and "
             "the person is in a group that is there."
         )
     if found.skipped:
-        notes.append(f"{grouped(found.skipped)} more pairs were not reached.")
+        notes.append(f"{thousands(found.skipped)} more pairs were not reached.")
     pairs = plain_table(head, [_row(n) for n in found.each], wraps=True)
     sections = [Section("The pairs", (pairs, Notes(tuple(notes))))]
     sections += [replace(s, heading=f"{s.heading}: {found.worst.pair}") for s in one.sections]
@@ -60,7 +59,7 @@ def present(found: Audits) -> Document:
 
 def _row(one: Named) -> list[str]:
     bound, _ = beside(one.audit.epsilon_lo, one.audit.claimed["epsilon"])
-    return [one.pair, str(one.audit.verdict), bound, grouped(one.audit.runs)]
+    return [one.pair, str(one.audit.verdict), bound, thousands(one.audit.runs)]
 
 
 def _entire(each: tuple[Named, ...]) -> list[str]:
@@ -68,7 +67,7 @@ def _entire(each: tuple[Named, ...]) -> list[str]:
     if not told:
         return []
     made = [
-        f"{grouped(sum(one.entire or 0 for one in told))} releases were entire, from the table on. The others start "
+        f"{thousands(sum(one.entire or 0 for one in told))} releases were entire, from the table on. The others start "
         "from the exact numbers of the same table, which every entire release gave again; nothing random goes into "
         "them."
     ]

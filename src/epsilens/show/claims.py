@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..mechanisms.claimed import Case, Claim, Noise
-from ..numerics.counted import count, grouped, scale_for
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_digits, count, denominator, floor_digits, thousands
 from . import charts
 from .document import (
     Cell,
@@ -90,8 +89,8 @@ def judged(claim: Claim, prior: float, fpr: float) -> tuple[Judged, ...]:
 def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
     """How far the guesses reach by what the noise may be, out of one denominator."""
     known = [(each, each.success) for each in cases if each.success is not None]
-    scale = max(scale_for([value], [baseline]) for _, value in known)
-    spans, unbounded = [Span(f"Of {grouped(scale)} guesses ")], False
+    scale = max(denominator([value], [baseline]) for _, value in known)
+    spans, unbounded = [Span(f"Of {thousands(scale)} guesses ")], False
     for i, (each, value) in enumerate(known):
         shown = count(value, scale)
         told = "for a training such as the one below" if each.case.example else _IF[each.case.noise]
@@ -152,9 +151,9 @@ def _words(each: Judged) -> str:
         case Noise.ANY:
             return "The riskiest release for which the claim is true."
         case Noise.LAPLACE:
-            return f"One answer, at a scale of {_sensitivities(rounded_up(p['scale']))}."
+            return f"One answer, at a scale of {_sensitivities(ceil_digits(p['scale']))}."
         case Noise.GAUSSIAN:
-            return f"A standard deviation of {_sensitivities(rounded_up(p['sigma']))}, ψ = {rounded_down(p['psi'])}."
+            return f"A standard deviation of {_sensitivities(ceil_digits(p['sigma']))}, ψ = {floor_digits(p['psi'])}."
         case Noise.TRAINING:
             more = " Give your own n, batch and epochs." if each.case.example else ""
             return f"{mechanism(e)}{more}"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..catalogue.parameters import PARAMETERS
-from ..catalogue.readings import find
+from ..catalogue.readings import find_reading
 from ..errors import InputError
-from ..numerics.counted import frequencies, times
-from ..shown import listed
+from ..numerics.formatting import frequencies, times
+from ..results import join_words
 from .charts.several import choices_chart, experiment_chart, sweep_chart
 from .document import Document, Figure, Figures, Lead, Notes, Section, Span, plain_table, said
 from .explanation import explain
@@ -22,7 +22,7 @@ from .sentences import bounded, question
 from .words import at_most, guessed, number
 
 if TYPE_CHECKING:
-    from ..calibration.choice import Choices
+    from ..calibration.choose import Choices
     from ..calibration.comparison import Comparison
     from ..calibration.sweep import Sweep
     from .charts import Chart
@@ -108,10 +108,10 @@ def present(found: Comparison) -> Document:
         [row.name, *(about.row(row.key).text for about in each), each[0].row(row.key).baseline_text] for row in shown
     ]
     readings = plain_table(["Reading", *letters, "without"], rows, "Every reading")
-    names = listed([f"{letter} is {name}" for letter, name in zip(letters, found.names, strict=True)])
+    names = join_words([f"{letter} is {name}" for letter, name in zip(letters, found.names, strict=True)])
     notes = (f"{names}.", *_kept(each))
     return Document(
-        listed(found.names),
+        join_words(found.names),
         "Side by side",
         (Lead((tuple(told),)),),
         (
@@ -137,16 +137,16 @@ def _kept(each: list[Explanation]) -> tuple[str, ...]:
     for letter, about in zip(_letters(len(each)), each, strict=True):
         for note in about.remarks:
             said_of.setdefault(note, []).append(letter)
-    return tuple(note if len(of) == len(each) else f"{listed(of)}: {note}" for note, of in said_of.items())
+    return tuple(note if len(of) == len(each) else f"{join_words(of)}: {note}" for note, of in said_of.items())
 
 
 def of_sweep(found: Sweep) -> Document:
     """The chart of each reading, and the first rows of the table."""
     every = list(islice(found.rows(), _MOST_ROWS))
-    total, asked = 1, listed([each.name for each in found.readings])
+    total, asked = 1, join_words([each.name for each in found.readings])
     for size in found.shape:
         total *= size
-    over = listed([f"{len(values)} values of {_spoken(name)}" for name, values in found.varied.items()])
+    over = join_words([f"{len(values)} values of {_spoken(name)}" for name, values in found.varied.items()])
     shown = [name for name in every[0] if not name.endswith("_low") or _differs(every, name)]
     rows = [[_cell(row[name], name in found.varied) for name in shown] for row in every]
     notes = (f"The first {len(rows)} of {total:,} rows; frame() holds all.",) if total > len(rows) else ()
@@ -173,7 +173,7 @@ def _ranged(found: Sweep) -> str:
     if not values.size:
         return ""
     ends = float(np.min(values)), float(np.max(values))
-    least, most, without = frequencies(*ends, given=[float(find("success").floor(**asked.arguments))])
+    least, most, without = frequencies(*ends, given=[float(find_reading("success").floor(**asked.arguments))])
     reach = f"reach {most}" if least == most else f"go from {least} to {most}"
     return f" Right guesses {reach}; without the release they are {without}."
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..data.correlation.question import Model
 from ..data.correlation.upper import UpperEnd
-from ..numerics.counted import frequencies
-from ..numerics.written import rounded_down, rounded_up
-from ..shown import listed
+from ..numerics.formatting import ceil_digits, floor_digits, frequencies
+from ..results import join_words
 from .charts import Chart
 from .charts.findings import known_curve
 from .document import (
@@ -52,7 +51,7 @@ def _belief(c: Correlation, value: float) -> float:
 
 def _factor(value: float) -> str:
     """By how much odds move."""
-    return "more than a million" if value > _HUGE else rounded_up(math.exp(value), 3)
+    return "more than a million" if value > _HUGE else ceil_digits(math.exp(value), 3)
 
 
 def _record(c: Correlation, i: int) -> str:
@@ -68,7 +67,7 @@ def _known_words(c: Correlation, known: Sequence[int], values: Mapping[int, floa
     if len(known) == len(c.names) - 1:
         return "the other record" if len(known) == 1 else "all other records"
     shown = [c.names[i] + (f" (= {values[i]:g})" if i in values else "") for i in known]
-    return listed([*shown[:5], f"{len(shown) - 5} more"] if len(shown) > 6 else shown)
+    return join_words([*shown[:5], f"{len(shown) - 5} more"] if len(shown) > 6 else shown)
 
 
 def _few_words(c: Correlation, known: Sequence[int]) -> str:
@@ -157,7 +156,7 @@ def _comparison(c: Correlation) -> Rows:
     for name, value in lines:
         shown = [name, _value(value)]
         if c.objective == "leakage":
-            shown.append("> 10⁶" if value > _HUGE else rounded_up(math.exp(value), 3))
+            shown.append("> 10⁶" if value > _HUGE else ceil_digits(math.exp(value), 3))
         rows.append([*shown, frequencies(_belief(c, value))[0]])
     head = ["", _unit(c), *(["odds ×"] if c.objective == "leakage" else []), what]
     return "How it compares", head, rows
@@ -196,7 +195,7 @@ def _remarks(c: Correlation) -> list[str]:
             f"with {100 * c.interval.confidence:g}% confidence), over {c.related.groups:,} groups. "
             f"It is at most {high:.3g} with {100 * c.related.level:g}% confidence, {_HOLDS[c.related.method]}."
         )
-    ends = f"{rounded_down(c.interval.low, 4)} to {rounded_up(c.interval.high, 4)}"
+    ends = f"{floor_digits(c.interval.low, 4)} to {ceil_digits(c.interval.high, 4)}"
     said.append(
         f"The table is a sample: with {100 * c.interval.confidence:g}% confidence the worst {_unit(c)} "
         f"is from {ends} ({c.interval.method}){_IF[c.kind]}; plan with the upper end{_ELSE[c.kind]}."
@@ -204,7 +203,7 @@ def _remarks(c: Correlation) -> list[str]:
     if c.kind is not Model.TABLE:
         said.append(_if_not(c))
     if c.kind is Model.NORMAL and c.objective == "leakage" and _adds(c):
-        more, most = (rounded_up(value / c.independent, 3) for value in (c.interval.high, c.group))
+        more, most = (ceil_digits(value / c.independent, 3) for value in (c.interval.high, c.group))
         said.append(
             f"To leak no more than independent records would, the noise must be {more} times as wide (that is, "
             f"ε {more} times smaller) if the records are jointly normal, the sampling error included; {most} times "
@@ -238,8 +237,8 @@ def _if_not(c: Correlation) -> str:
     table = "" if c.related is not None else ", or model='table' where records take a few values"
     return (
         f"The sample cannot tell whether that is so, and where it is not, the truth may lie above the upper end. Safe "
-        f"for any records that stay within their reach is group privacy, {rounded_up(c.group, 4)}: "
-        f"{rounded_up(c.group / c.independent, 3)} times what independent records leak{table}."
+        f"for any records that stay within their reach is group privacy, {ceil_digits(c.group, 4)}: "
+        f"{ceil_digits(c.group / c.independent, 3)} times what independent records leak{table}."
     )
 
 

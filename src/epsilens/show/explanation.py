@@ -15,13 +15,11 @@ import numpy as np
 
 from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameter import Panel, flag
-from ..catalogue.parameters import PARAMETERS
+from ..catalogue.parameters import PARAMETERS, Panel, option_flag
 from ..errors import InputError, MissingExtra
 from ..mechanisms.claimed import Claim
-from ..numerics.counted import apart, frequencies, frequency
-from ..numerics.written import rounded_down, rounded_up
-from ..readings.law import Known
+from ..numerics.formatting import ceil_digits, distinguishable, floor_digits, frequencies, frequency
+from ..readings.law import Exactness
 from ..worlds import MEMBERSHIP
 from . import charts
 from .advice import consequence, falls, instruction, unseen
@@ -60,7 +58,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..attacks.knowledge.knowledge import Informed
-    from ..calibration.choice import Choice
+    from ..calibration.choose import Choice
     from ..experiment import Experiment
 
 
@@ -146,14 +144,14 @@ class Explanation(Presented):
     def _apart(self) -> str:
         """How far a bound is from what is known to be reached; nothing where that is as near as was asked for."""
         law = self.experiment.law
-        if law.known is not Known.BOUND or law.attained is None:
+        if law.known is not Exactness.BOUND or law.attained is None:
             return ""
         low, high = (float(end) for end in self.experiment.bracket("success", prior=self.arguments["prior"]))
         if high - low <= max(law.width, _SAME) * high:
             return ""
         return (
-            f" How risky it is is not known exactly: a known attack guesses correctly {rounded_down(100 * low)} times "
-            f"of 100, and none more than {rounded_up(100 * high)}."
+            f" How risky it is is not known exactly: a known attack guesses correctly {floor_digits(100 * low)} times "
+            f"of 100, and none more than {ceil_digits(100 * high)}."
         )
 
     def row(self, key: str) -> Row:
@@ -212,10 +210,10 @@ def explain(
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
         "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
-        "beta": float(checks.within("beta", checks.scalar("beta", beta), 1e-6, 1e6)),
+        "beta": float(checks.in_range("beta", checks.scalar("beta", beta), 1e-6, 1e6)),
         "baseline": float(checks.probability("baseline", checks.scalar("baseline", baseline))),
         "delta": float(checks.probability("delta", checks.scalar("delta", delta))),
-        "level": float(checks.within("level", checks.scalar("level", level), 0.0, 0.5)),
+        "level": float(checks.in_range("level", checks.scalar("level", level), 0.0, 0.5)),
     }
     if epsilon_for_delta is None:
         most = float(experiment.epsilon())
@@ -242,7 +240,7 @@ def _how(experiment: Experiment, table: tuple[Row, ...], given: Mapping[str, flo
     loss = next((r.value for r in table if r.key == "epsilon_at_delta"), math.inf)
     if experiment.origin != "dpsgd" or not math.isfinite(loss):
         return told
-    return f"{told} Its privacy loss is at most ε = {rounded_up(loss)} at δ = {small(given['delta'])}."
+    return f"{told} Its privacy loss is at most ε = {ceil_digits(loss)} at δ = {small(given['delta'])}."
 
 
 def _in_time(experiment: Experiment, prior: float) -> Experiment:
@@ -332,10 +330,10 @@ def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> st
     words = ["epsilens", command, *([mechanism.replace("_", "-")] if mechanism else [])]
     for name, value in options.items():
         if value is True:
-            words.append(flag(name))
+            words.append(option_flag(name))
         else:
             shown = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
-            words += [flag(name), shown]
+            words += [option_flag(name), shown]
     return shlex.join(words)
 
 
@@ -410,7 +408,7 @@ def _shown(key: str, value: object) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
-    return rounded_up(value, 6) if falls(key) else rounded_down(value, 6)
+    return ceil_digits(value, 6) if falls(key) else floor_digits(value, 6)
 
 
 def pictures(about: Explanation) -> Icons:
@@ -423,7 +421,7 @@ def pictures(about: Explanation) -> Icons:
     share = "half of them" if prior == 0.5 else frequency(prior)
     note = f"Each figure is one of 100 guesses{asked.about}; in {share} {asked.holds}."
     if icons.filled(row.value, row.baseline) == icons.filled(row.baseline):
-        added = apart(right, row.baseline)
+        added = distinguishable(right, row.baseline)
         note += " The release adds fewer than 1 of 100." if added else " The release changes no guess."
     before = (Span("Without the release: "), Span(without, "number"), Span(" right"))
     after = (Span("With it: "), Span(with_it, "risk"), Span(" right"))

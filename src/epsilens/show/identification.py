@@ -6,8 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..numerics.counted import grouped
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_digits, floor_digits, thousands
 from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
 from .presenters import Report, to_know
@@ -24,7 +23,7 @@ def _percent(p: float) -> str:
     """A share of certainty, rounded up; 100% only for certainty."""
     if p >= 1:
         return "100%"
-    text = rounded_up(100 * p, 2)
+    text = ceil_digits(100 * p, 2)
     return "more than 99%" if float(text) >= 100 else f"{text}%"
 
 
@@ -35,14 +34,14 @@ def sentence(found: Identification) -> str:
     >>> print(sentence(identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)))
     Among 120 people, an attacker who knows everyone's value could become 9.2% sure who is missing; a blind guess gives 1 of 120 (0.83%).
     """  # noqa: E501 - one sentence, on one line
-    n = grouped(found.n)
-    blind = f"a blind guess gives 1 of {n} ({rounded_down(100 * found.baseline, 2)}%)"
+    n = thousands(found.n)
+    blind = f"a blind guess gives 1 of {n} ({floor_digits(100 * found.baseline, 2)}%)"
     lead = f"Among {n} people, an attacker who knows everyone's value could become"
     if found.chosen and found.at_most is not None:
         start = (
             "Every ε keeps this limit: among"
             if found.largest_epsilon == math.inf
-            else f"Use ε = {rounded_down(found.epsilon)} or less: among"
+            else f"Use ε = {floor_digits(found.epsilon)} or less: among"
         )
         if found.reading == "success":
             return (
@@ -84,14 +83,14 @@ def present(found: Identification) -> Document:
 def _setting(f: Identification) -> str:
     noise = "Laplace noise" if f.noise == "laplace" else f"Normal noise, δ = {small(f.delta or 0.0)}"
     return (
-        f"{noise} at ε = {rounded_down(f.epsilon)} on a {f.query} of sensitivity {f.sensitivity:.6g}; "
+        f"{noise} at ε = {floor_digits(f.epsilon)} on a {f.query} of sensitivity {f.sensitivity:.6g}; "
         f"with someone else missing, the answer moves by up to {f.spread:.6g}."
     )
 
 
 def _numbers(f: Identification) -> Table:
     """What, its value, in words; a belief about one end is part of the row above it."""
-    rows = [("Blind guess", number(f.baseline), f"One of {grouped(f.n)}, all equally likely.")]
+    rows = [("Blind guess", number(f.baseline), f"One of {thousands(f.n)}, all equally likely.")]
     if f.posterior is not None:
         rows += [
             ("Most certain belief", number(f.posterior), f"About {f.who}."),
@@ -128,4 +127,4 @@ def _ladder(f: Identification) -> Table:
 
 
 def _epsilon(value: float) -> str:
-    return "every ε" if math.isinf(value) else rounded_down(value)
+    return "every ε" if math.isinf(value) else floor_digits(value)

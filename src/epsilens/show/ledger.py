@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..ledger.entry import Kind as Line
 from ..ledger.limits import CURRENCIES
-from ..numerics.counted import count, grouped, scale_for
-from ..numerics.written import rounded_down
+from ..numerics.formatting import count, denominator, floor_digits, thousands
 from .charts.ledger import over_time
 from .document import (
     Block,
@@ -73,17 +72,17 @@ def account_sentence(account: Account) -> str:
     if not many:
         if promised is None:
             return f"Nothing is known yet of releases about {account.people}."
-        scale = scale_for([promised], [0.5])
+        scale = denominator([promised], [0.5])
         return (
             f"Nothing is released about {account.people} yet. Whatever is, the limits promise that an adversary "
-            f"guesses right {_most(promised, scale)} times of {grouped(scale)} about any one person; a coin gets "
-            f"{grouped(scale // 2)}."
+            f"guesses right {_most(promised, scale)} times of {thousands(scale)} about any one person; a coin gets "
+            f"{thousands(scale // 2)}."
         )
     now = account.so_far()
-    scale = max(scale_for([p], [0.5]) for p in (now, promised) if p is not None)
+    scale = max(denominator([p], [0.5]) for p in (now, promised) if p is not None)
     told = (
         f"After {many:,} release{'s' if many > 1 else ''} an adversary guesses right {_most(now, scale)} times of "
-        f"{grouped(scale)} about any one person; a coin gets {grouped(scale // 2)}. That is if no noise was chosen "
+        f"{thousands(scale)} about any one person; a coin gets {thousands(scale // 2)}. That is if no noise was chosen "
         "after seeing answers"
     )
     if account.over:
@@ -230,7 +229,7 @@ def _row(name: str, spent: float, limit: float | None, *, squared: bool = False)
     share = math.inf if not limit and spent else 0.0 if not spent else spent / limit
     share = share**2 if squared else share
     used = "over" if share > 1 + 1e-9 else f"{math.ceil(100 * share - 1e-7)}%"
-    return Cell(name), Cell(shown), Cell(rounded_down(limit, 4) if limit else "0"), Cell(used, over=share > 1 + 1e-9)
+    return Cell(name), Cell(shown), Cell(floor_digits(limit, 4) if limit else "0"), Cell(used, over=share > 1 + 1e-9)
 
 
 def _releases(account: Account) -> Table:

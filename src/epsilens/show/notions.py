@@ -10,8 +10,7 @@ from ..errors import EpsilensError, NoSolutionError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.conversion import Conversion, Missing, convert, promise, sure, why_not_in_short
 from ..notions.implications import IMPLICATIONS, REFUTED, Conditions
-from ..numerics.counted import frequencies, times
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_digits, floor_digits, frequencies, times
 from .document import (
     Cell,
     Column,
@@ -160,7 +159,7 @@ def _by(claimed: str) -> str:
 
 
 def _lead(notion: Notion, epsilon: float, verb: str) -> Said:
-    return (Span(f"{notion.name} with ε = {rounded_up(epsilon)} {verb}: "), *meaning(notion, epsilon))
+    return (Span(f"{notion.name} with ε = {ceil_digits(epsilon)} {verb}: "), *meaning(notion, epsilon))
 
 
 def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
@@ -176,7 +175,7 @@ def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
     for other, made in tried:
         if isinstance(made, Conversion):
             odds = frequencies(made.sure, given=[0.5])[0]
-            rows.append((other.name, rounded_up(made.promised_epsilon), odds, _sentence(made.because)))
+            rows.append((other.name, ceil_digits(made.promised_epsilon), odds, _sentence(made.because)))
         else:
             rows.append((other.name, *_nothing(made, notion, other, conditions, "nothing")))
     data = {"from": notion.key, **_told(notion, epsilon, "promises", tried)}
@@ -239,7 +238,7 @@ def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, Any]) -> t
         found = convert(notion.key, epsilon, by="dp", **conditions)
     except EpsilensError as error:
         return "", [_sentence(str(error))]
-    enough = rounded_down(found.given_epsilon)
+    enough = floor_digits(found.given_epsilon)
     return f"A mechanism with differential privacy of ε = {enough} or less keeps this promise.", []
 
 
@@ -264,7 +263,7 @@ def enough(wanted: str, epsilon: float, **conditions: Any) -> NotionsReport:
     rows: list[_Row] = []
     for other, made in tried:
         if isinstance(made, Conversion):
-            rows.append((other.name, rounded_down(made.given_epsilon), "", _sentence(made.because)))
+            rows.append((other.name, floor_digits(made.given_epsilon), "", _sentence(made.because)))
         else:
             rows.append((other.name, *_nothing(made, other, notion, conditions, "none")))
     data = {"to": notion.key, **_told(notion, epsilon, "enough", tried)}
@@ -279,13 +278,13 @@ def between(given: str, epsilon: float, to: str, **conditions: Any) -> NotionsRe
     made = promise(given, epsilon, to, **conditions)
     source, target = made.given, made.promised
     start = (
-        f"{source.name} with ε = {rounded_up(made.given_epsilon)} promises {target.name[:1].lower()}{target.name[1:]} "
+        f"{source.name} with ε = {ceil_digits(made.given_epsilon)} promises {target.name[:1].lower()}{target.name[1:]} "
     )
-    lead = (Span(f"{start}with ε = {rounded_up(made.promised_epsilon)}: "), *_about(made))
+    lead = (Span(f"{start}with ε = {ceil_digits(made.promised_epsilon)}: "), *_about(made))
     rows = [
         (
             f"{s.implication.source} → {s.implication.target}",
-            rounded_up(s.after),
+            ceil_digits(s.after),
             "",
             f"{_sentence(s.words(made.conditions))} Why: {s.implication.proof}.",
         )
@@ -294,8 +293,8 @@ def between(given: str, epsilon: float, to: str, **conditions: Any) -> NotionsRe
     remarks = _remarks(conditions)
     if source.key != target.key and epsilon > 0:
         back = convert(to, epsilon, by=given, **conditions)
-        remarks.insert(0, f"For ε = {rounded_up(epsilon)} in {target.name[:1].lower()}{target.name[1:]}, "
-                          f"{source.name[:1].lower()}{source.name[1:]} with ε = {rounded_down(back.given_epsilon)} "
+        remarks.insert(0, f"For ε = {ceil_digits(epsilon)} in {target.name[:1].lower()}{target.name[1:]}, "
+                          f"{source.name[:1].lower()}{source.name[1:]} with ε = {floor_digits(back.given_epsilon)} "
                           "or less is enough.")  # fmt: skip
     tables = (_table("Step by step", rows, "ε", ""),) if rows else ()
     return NotionsReport(f"{source.name} → {target.name}", lead, tables, tuple(remarks), {"conversion": made.to_dict()})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import checks
 from ..errors import MissingExtra
-from ..shown import Picture, Shown, harmless
+from ..results import ChartLike, Result, escape_controls
 from .document import Code, Document, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _CHARTS = {
 }
 
 
-class Presented(Shown):
+class Presented(Result):
     """A result that knows its own document."""
 
     __slots__ = ()
@@ -80,7 +80,7 @@ class Presented(Shown):
         raise NotImplementedError
 
 
-def document(result: Shown) -> Document:
+def document(result: Result) -> Document:
     """The document of a result; what a table wrote into it commands no terminal."""
     if isinstance(result, Presented):
         made = result.document
@@ -93,7 +93,7 @@ def document(result: Shown) -> Document:
 def _harmless(part: Any) -> Any:
     """A part of a document with all its text harmless; the same object where it was."""
     if isinstance(part, str):
-        return part if isinstance(part, Enum) or part.isprintable() else harmless(part)
+        return part if isinstance(part, Enum) or part.isprintable() else escape_controls(part)
     if isinstance(part, tuple):
         made = [_harmless(each) for each in part]
         if all(new is old for new, old in zip(made, part, strict=True)):
@@ -106,35 +106,35 @@ def _harmless(part: Any) -> Any:
     return part
 
 
-def text(result: Shown, width: int) -> str:
+def text(result: Result, width: int) -> str:
     """Plain text."""
     from .render.text import to_text
 
-    return to_text(document(result), checks.whole("width", width, low=20))
+    return to_text(document(result), checks.integer("width", width, low=20))
 
 
-def terminal(result: Shown, width: int) -> str:
+def terminal(result: Result, width: int) -> str:
     """Text with the emphasis of a terminal."""
     from .render.terminal import to_terminal
 
-    return to_terminal(document(result), checks.whole("width", width, low=20))
+    return to_terminal(document(result), checks.integer("width", width, low=20))
 
 
-def markdown(result: Shown) -> str:
+def markdown(result: Result) -> str:
     """Markdown."""
     from .render.markdown import to_markdown
 
     return to_markdown(document(result))
 
 
-def html(result: Shown) -> str:
+def html(result: Result) -> str:
     """A self-contained page."""
     from .render.html import page
 
     return page(document(result))
 
 
-def pdf(result: Shown) -> bytes:
+def pdf(result: Result) -> bytes:
     """A PDF on A4."""
     from .render.pdf import to_pdf
 
@@ -148,20 +148,20 @@ def csv(data: Mapping[str, Any]) -> str:
     return to_csv(data)
 
 
-def fragment(result: Shown) -> str:
+def fragment(result: Result) -> str:
     """HTML for a notebook."""
     from .render.html import fragment
 
     return fragment(document(result))
 
 
-def sentence(result: Shown) -> str:
+def sentence(result: Result) -> str:
     """The finding in a sentence or two."""
     module, _, tell = _PRESENTERS[result.shown_as]
     return str(getattr(import_module(f".{module}", __package__), tell)(result))
 
 
-def verdict(result: Shown) -> str:
+def verdict(result: Result) -> str:
     """Whether a scan keeps its limit, in words."""
     from ..data.scan.result import Scan
     from .scan import verdict
@@ -169,14 +169,14 @@ def verdict(result: Shown) -> str:
     return verdict(cast(Scan, result))
 
 
-def data(result: Shown) -> dict[str, Any]:
+def data(result: Result) -> dict[str, Any]:
     """The JSON of a result whose JSON repeats what is said about it: an assessment or a comparison."""
     module = "comparison" if result.shown_as == "comparison" else "assessment.data"
     made: dict[str, Any] = import_module(f".{module}", __package__).as_dict(result)
     return made
 
 
-def explained(experiment: Shown, **arguments: Any) -> Shown:
+def explained(experiment: Result, **arguments: Any) -> Result:
     """Every reading of an experiment, in words."""
     from ..experiment import Experiment
     from .explanation import explain
@@ -184,21 +184,21 @@ def explained(experiment: Shown, **arguments: Any) -> Shown:
     return explain(cast(Experiment, experiment), **arguments)
 
 
-def chart(result: Shown, name: str, **asked: Any) -> Chart:
+def chart(result: Result, name: str, **asked: Any) -> Chart:
     """A chart of a result by its name."""
     module, draw = _CHARTS[result.shown_as]
     made: Chart = getattr(import_module(f".{module}", __package__), draw)(result, name, **asked)
     return made
 
 
-def charts(some: Sequence[Picture]) -> Charts:
+def charts(some: Sequence[ChartLike]) -> Charts:
     """Several charts together."""
     from .charts import Charts
 
     return Charts(cast("tuple[Chart, ...]", tuple(some)))
 
 
-def frame(result: Shown, **arguments: float) -> Any:
+def frame(result: Result, **arguments: float) -> Any:
     """Every reading of an experiment, or of several, a row each."""
     module = "comparison" if result.shown_as == "comparison" else "explanation"
     return import_module(f".{module}", __package__).frame(result, **arguments)
@@ -214,28 +214,28 @@ def table(rows: Sequence[dict[str, Any]], index: str = "") -> Any:
     return made.set_index(index) if index else made
 
 
-def board(assessment: Shown) -> str:
+def board(assessment: Result) -> str:
     """The sheet of an assessment for those who decide, as a page of its own."""
     from .render.html import page
 
     return page(_sheet(assessment))
 
 
-def board_pdf(assessment: Shown) -> bytes:
+def board_pdf(assessment: Result) -> bytes:
     """The same sheet as a PDF of one page."""
     from .render.pdf import to_pdf
 
     return to_pdf(_sheet(assessment))
 
 
-def _sheet(assessment: Shown) -> Document:
+def _sheet(assessment: Result) -> Document:
     from ..assessment.assessment import Assessment
     from .assessment.board import board
 
     return cast(Document, _harmless(board(cast(Assessment, assessment))))
 
 
-def registry(assessment: Shown) -> str:
+def registry(assessment: Result) -> str:
     """A record for the public deployments registry."""
     from ..assessment.assessment import Assessment
     from .assessment.data import to_registry

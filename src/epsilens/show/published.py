@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
-from ..numerics.written import rounded_down
+from ..numerics.formatting import floor_digits
 from ..plan.contribution import Noisy
 from ..publish.words import TOUCHED
 from .assessment.labels import asked_title, error
@@ -151,8 +151,8 @@ def _room(room: Sequence[Left]) -> Table:
             _CURRENCIES[one.currency],
             told(one.spent),
             told(one.after),
-            "none" if one.limit is None else rounded_down(one.limit),
-            "" if one.left is None else rounded_down(one.left),
+            "none" if one.limit is None else floor_digits(one.limit),
+            "" if one.left is None else floor_digits(one.left),
         ]
         for one in room
     ]

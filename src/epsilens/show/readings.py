@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..catalogue.readings import find
-from ..experiment import factor_of
+from ..catalogue.readings import find_reading
+from ..experiment import product_factor
 from ..laws.composition.step import NoiseKind
 from ..laws.product import steps_of
-from ..numerics.counted import count, frequencies, grouped, scale_for, upward
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_count, ceil_digits, count, denominator, floor_digits, frequencies, thousands
 from ..readings.guesses import log_odds, odds
-from ..worlds import Kind
+from ..worlds import WorldsKind
 from .sentences import Question, false_alarms
 from .words import number, separated, small
 
@@ -50,7 +49,7 @@ class Row:
         if self.nearly:
             return "> 0.9999"
         beside = [self.baseline]
-        if self.key in _COUNTED and 0 < self.value < 1 and upward(100 * self.value) > math.floor(100 * self.value):
+        if self.key in _COUNTED and 0 < self.value < 1 and ceil_count(100 * self.value) > math.floor(100 * self.value):
             beside.append(math.floor(100 * self.value) / 100)  # told as the next count: its decimals say why
         return number(self.value, *beside)
 
@@ -91,13 +90,13 @@ _COUNTED = {
 
 
 def _counted(key: str, q: Question, value: float, floor: float) -> str:
-    scale = scale_for([value], [floor])
-    return _COUNTED[key].format(q=q, n=count(value, scale), base=count(floor, scale, given=True), of=grouped(scale))
+    scale = denominator([value], [floor])
+    return _COUNTED[key].format(q=q, n=count(value, scale), base=count(floor, scale, given=True), of=thousands(scale))
 
 
 def _advantage(q: Question, value: float) -> str:
-    scale = scale_for([value])
-    n, of = count(value, scale), grouped(scale)
+    scale = denominator([value])
+    n, of = count(value, scale), thousands(scale)
     return f"Raises the alarm {n} of {of} times more when {q.holds} than when not."
 
 
@@ -115,8 +114,8 @@ def _fbeta(point: tuple[float, float] | None) -> str:
     alpha, recall = point
     if alpha == recall == 1:
         return "Reached by flagging everyone, which needs no release."
-    scale = scale_for([recall], [alpha])
-    return f"Finds {count(recall, scale)} of {grouped(scale)}, with {false_alarms(alpha)}."
+    scale = denominator([recall], [alpha])
+    return f"Finds {count(recall, scale)} of {thousands(scale)}, with {false_alarms(alpha)}."
 
 
 def _told(epsilon: float) -> str:
@@ -133,13 +132,13 @@ def _factor(epsilon: float) -> str:
     if epsilon >= 700:
         return f"e^{epsilon:g}"
     if epsilon >= 0.1:
-        return rounded_up(math.exp(epsilon), 3)
-    return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
+        return ceil_digits(math.exp(epsilon), 3)
+    return str(1 + Decimal(ceil_digits(math.expm1(epsilon), 2)))
 
 
 def _worked(value: float) -> str:
     """A number of a sum, rounded up: three digits, and from a thousand on whole."""
-    return str(math.ceil(value)) if 1e3 <= value < 1e7 else rounded_up(value, 3)
+    return str(math.ceil(value)) if 1e3 <= value < 1e7 else ceil_digits(value, 3)
 
 
 #: Denominators, and false alarms taken where more of them leave nothing to promise.
@@ -176,18 +175,18 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
     for share in (fpr, *(s for s in _FEWER if s < fpr)):
         scale = next(
             (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))),
-            scale_for((), [share]),
+            denominator((), [share]),
         )
         alarms, beyond = small(float(f"{share * scale:.3g}")), _worked(max(delta * scale, 1e-3))
         most = (float(factor) * share * scale if share else 0.0) + float(beyond)
         if most < scale:
             told = (
-                f"{alarms} false alarm{'' if alarms == '1' else 's'} of {grouped(scale)}"
+                f"{alarms} false alarm{'' if alarms == '1' else 's'} of {thousands(scale)}"
                 if share
                 else "no false alarms"
             )
             sums = f": {separated(factor)} × {separated(alarms)} + {separated(beyond)}" if share else ""
-            return f"With {told}, no test finds more than {grouped(math.ceil(most))} of {grouped(scale)}{sums}."
+            return f"With {told}, no test finds more than {thousands(math.ceil(most))} of {thousands(scale)}{sums}."
     return "Rules nothing out."
 
 
@@ -196,7 +195,7 @@ def _psi(value: float, sampled: bool) -> str:
         return "No normal noise is as easy to attack."
     if value == 0:
         return "Tells the adversary nothing."
-    told = f"No easier to attack than normal noise of σ = {rounded_down(1 / value, 2)} sensitivities."
+    told = f"No easier to attack than normal noise of σ = {floor_digits(1 / value, 2)} sensitivities."
     if sampled:
         told += " ψ is ruled by the rarest, most telling outcomes, where sampling does not help."
     return told
@@ -208,11 +207,11 @@ def _mu(value: float, level: float, instead: float | None = None) -> str:
         return "No normal noise is as easy to attack."
     if value == 0:
         return "Tells the adversary nothing."
-    noise = f"normal noise of σ = {rounded_down(1 / value, 2)} sensitivities"
+    noise = f"normal noise of σ = {floor_digits(1 / value, 2)} sensitivities"
     if instead is not None:
         return (
             f"No easier to attack than {noise}, by any test whose false alarms and misses both are at least "
-            f"{small(level)}. Rarer ones are left out: with them it is ψ = {rounded_up(instead)}, as if nothing were "
+            f"{small(level)}. Rarer ones are left out: with them it is ψ = {ceil_digits(instead)}, as if nothing were "
             "sampled."
         )
     return f"The same for tests whose false alarms and misses both are at least {small(level)}: {noise}."
@@ -222,7 +221,7 @@ def _samples_normal(e: Experiment) -> bool:
     """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
     if not e.law.width or e.unknowns:
         return False
-    noises = (step.noise for step, _ in steps_of(factor_of(e)))
+    noises = (step.noise for step, _ in steps_of(product_factor(e)))
     return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)
 
 
@@ -258,16 +257,16 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         **args: Any,
     ) -> float:
         reading = key.removesuffix("_at_delta").removesuffix("_reversed")
-        value, floor = float(getattr(of, reading)(**args)), float(find(reading).floor(**args))
+        value, floor = float(getattr(of, reading)(**args)), float(find_reading(reading).floor(**args))
         if both:  # a divergence has one order; the larger of the two is shown
             value = max(value, float(getattr(e.reverse(), reading)(**args)))
-        nearly = value == 1 > floor and find(reading).ceiling == 1 and float(of.tradeoff(0.0)) > 0
+        nearly = value == 1 > floor and find_reading(reading).ceiling == 1 and float(of.tradeoff(0.0)) > 0
         nearly = nearly and not (reading in ("posterior", "precision") and math.isinf(float(of.law.max_llr())))
         told = words(math.nextafter(1, 0) if nearly else value, floor)
         table.append(Row(key, group, name, symbol, value, floor, told, shown, nearly))
         return value
 
-    member = e.worlds.kind is Kind.MEMBERSHIP
+    member = e.worlds.kind is WorldsKind.MEMBERSHIP
     guessing = "Is the person in the data?" if member else "Which of the two is true?"
     add(guessing, "success", "Success", "", partial(_counted, "success", q), prior=prior)
     add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v))

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ..numerics.counted import frequencies, upward
-from ..shown import listed
+from ..numerics.formatting import ceil_count, frequencies
+from ..results import join_words
 from .document import Document, Lead, Section, plain_table, said
 from .presenters import to_know
 from .words import at_most, of_100, people_of_100
@@ -58,7 +58,7 @@ def alone(scan: Scan) -> tuple[str, str]:
     if scan.known_columns < len(scan.quasi_identifiers):
         knowing = f"some {scan.known_columns} of " if scan.known_columns > 1 else "one of "
     return people_of_100(scan.isolated, scan.people), (
-        f"({scan.isolated:,} of {scan.people:,}) {verb} alone in {among} {knowing}{listed(scan.quasi_identifiers)}."
+        f"({scan.isolated:,} of {scan.people:,}) {verb} alone in {among} {knowing}{join_words(scan.quasi_identifiers)}."
     )
 
 
@@ -146,7 +146,7 @@ def combination(scan: Scan, found: Isolating) -> str:
     """A combination of planned answers as a sum or difference."""
     names = {i: str(scan.queries[i].query) for i in found.queries}
     if not found.weights:
-        return listed([*dict.fromkeys(names.values())])
+        return join_words([*dict.fromkeys(names.values())])
     words = ""
     terms = Counter(zip(found.queries, found.weights, strict=True))
     for (i, weight), many in sorted(terms.items(), key=lambda term: (term[0][1] < 0, term[0])):
@@ -169,7 +169,7 @@ def _pair(pair: IsolatingPair) -> str:
 def _lost(scan: Scan) -> list[str]:
     """Which answers were too many to combine."""
     return [
-        f"{listed([str(scan.queries[i].query) for i in found.queries])}: too many answers to look for sums and "
+        f"{join_words([str(scan.queries[i].query) for i in found.queries])}: too many answers to look for sums and "
         "differences of more than two that isolate a person; such ones may exist."
         for found in scan.combinations
         if not found.compared
@@ -249,7 +249,7 @@ def _guesses(risk: PlannedRisk) -> str:
 
 def _percent(share: float | None) -> str:
     """A chance out of 100, rounded up as the sentences round it."""
-    return "–" if share is None else f"{upward(100 * share, 1):.1f}"
+    return "–" if share is None else f"{ceil_count(100 * share, 1):.1f}"
 
 
 def _people(scan: Scan) -> Section:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..numerics.counted import frequencies, times
-from ..numerics.written import rounded_down
-from ..shown import listed
+from ..numerics.formatting import floor_digits, frequencies, times
+from ..results import join_words
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
 from .words import at_most, number, small
 
@@ -93,7 +92,7 @@ def worst(w: Worst) -> str:
 def _known(w: Worst) -> str:
     values = {} if w.values is None else w.values
     shown = [w.name_of(i) + (f" = {values[i]:g}" if i in values else "") for i in w.known]
-    return f"{', '.join(shown[:5])} and {len(shown) - 5} more" if len(shown) > 6 else listed(shown)
+    return f"{', '.join(shown[:5])} and {len(shown) - 5} more" if len(shown) > 6 else join_words(shown)
 
 
 def of_worst(w: Worst) -> Document:
@@ -212,4 +211,4 @@ of_observed = _only("An observed attack", observed)
 
 
 def _down(value: float) -> str:
-    return "∞" if math.isinf(value) else rounded_down(value)
+    return "∞" if math.isinf(value) else floor_digits(value)

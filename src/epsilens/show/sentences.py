@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
-from ..laws.finite.whole import DiscreteNormal, Skellam, WholeNoise
-from ..numerics.counted import apart, count, frequencies, frequency, grouped, scale_for
-from ..numerics.written import rounded_down, rounded_up
-from ..readings.law import Known
-from ..worlds import Kind
+from ..laws.discrete_noise import DiscreteNormal, IntegerNoise, Skellam
+from ..numerics.formatting import (
+    ceil_digits,
+    count,
+    denominator,
+    distinguishable,
+    floor_digits,
+    frequencies,
+    frequency,
+    thousands,
+)
+from ..readings.law import Exactness
+from ..worlds import WorldsKind
 from .document import Said, Span
 from .words import guessed, separated, small
 
@@ -64,8 +72,13 @@ _TAMPERED = Question(
 )  # fmt: skip
 
 
-_QUESTIONS = {Kind.MEMBERSHIP: _MEMBER, Kind.RECORD: _VALUE, Kind.SECRET: _SECRET, Kind.TAMPERING: _TAMPERED}
-_REVERSED = {Kind.MEMBERSHIP: _NOT_MEMBER, Kind.RECORD: _VALUE}
+_QUESTIONS = {
+    WorldsKind.MEMBERSHIP: _MEMBER,
+    WorldsKind.RECORD: _VALUE,
+    WorldsKind.SECRET: _SECRET,
+    WorldsKind.TAMPERING: _TAMPERED,
+}
+_REVERSED = {WorldsKind.MEMBERSHIP: _NOT_MEMBER, WorldsKind.RECORD: _VALUE}
 
 
 def question(e: Experiment) -> Question:
@@ -88,7 +101,7 @@ def question(e: Experiment) -> Question:
         "of the first",
         e.h1,
         e.h0,
-        *([_knows(e)] if e.worlds.kind is Kind.CORRELATED else []),
+        *([_knows(e)] if e.worlds.kind is WorldsKind.CORRELATED else []),
     )
 
 
@@ -104,7 +117,7 @@ def bounded(e: Experiment) -> bool:
     """Whether the pair stands for releases that may be less risky: a claim, or training by its dominating pair."""
     if e.parts:
         return any(bounded(part) for part, _ in e.parts)
-    return e.law.known is Known.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
+    return e.law.known is Exactness.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
 
 
 def _knows(e: Experiment) -> str:
@@ -131,11 +144,11 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
         Span(with_it, "risk"),
         Span(f" {asked.asks}. Without the release they would be right "),
     ]
-    if apart(success, baseline):
+    if distinguishable(success, baseline):
         return (*spans, Span(f"{without}.", "strong"))
     spans.append(Span(without, "strong"))
     before, after = belief
-    if apart(after, before):
+    if distinguishable(after, before):
         end, start, low = beliefs(after, before, least)
         hidden = (
             f" too, because they guess the same every time. Yet belief that {asked.holds} can rise from {start} to "
@@ -162,9 +175,9 @@ def false_alarms(fpr: float) -> str:
     if fpr == 0:
         return "no false alarms"
     whole = [n for n in (100, 1_000, 10_000) if fpr * n >= 0.5 and math.isclose(fpr * n, round(fpr * n), rel_tol=1e-9)]
-    scale = whole[0] if whole else scale_for((), [fpr])
+    scale = whole[0] if whole else denominator((), [fpr])
     shown = count(fpr, scale, given=True)
-    return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {grouped(scale)}"
+    return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {thousands(scale)}"
 
 
 # -- what the mechanism does --------------------------------------------------------------------------------------
@@ -209,13 +222,13 @@ def mechanism(e: Experiment) -> str:
     if e.origin not in _REACH:
         return ""
     if e.origin in ("gaussian", "discrete_gaussian"):
-        size = f"standard deviation {separated(rounded_up(p['sigma']))}"
+        size = f"standard deviation {separated(ceil_digits(p['sigma']))}"
     elif e.origin == "skellam":
-        size = f"variance {separated(rounded_up(p['variance']))}"
+        size = f"variance {separated(ceil_digits(p['variance']))}"
     elif e.origin == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
-        size = f"scale {separated(rounded_up(p['scale']))}"
+        size = f"scale {separated(ceil_digits(p['scale']))}"
     changes = "Changing one person's record" if p["neighbours"] == "replace" else "One person"
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
@@ -230,7 +243,7 @@ def _short(value: float) -> str:
 
 def _down(value: float) -> str:
     """As it was given where that is short; a chosen one as the headline says it, which is the safe side."""
-    return small(value) if float(f"{value:.4g}") == value else rounded_down(value)
+    return small(value) if float(f"{value:.4g}") == value else floor_digits(value)
 
 
 def _dpsgd(p: Mapping[str, Any]) -> str:
@@ -238,29 +251,29 @@ def _dpsgd(p: Mapping[str, Any]) -> str:
     if any(isinstance(p[name], list) for name in ("sigma", "rate", "steps")):
         return "Each step of a schedule draws a batch and adds Gaussian noise to its clipped gradients."
     drawn = "everybody" if p["rate"] == 1 else _DRAWN[p.get("batches", "poisson")](p)
-    noise = f"Gaussian noise of {rounded_up(p['sigma'])} times the clipping norm"
+    noise = f"Gaussian noise of {ceil_digits(p['sigma'])} times the clipping norm"
     if "epochs" in p:
-        passes = f"{_short(p['epochs'])} epoch{'' if p['epochs'] == 1 else 's'} over {grouped(int(p['n']))} people, "
-        return _steps(p, f"{passes}{grouped(int(p['steps']))} steps,", drawn, noise)
-    return _steps(p, f"{grouped(int(p['steps']))} steps", drawn, noise)
+        passes = f"{_short(p['epochs'])} epoch{'' if p['epochs'] == 1 else 's'} over {thousands(int(p['n']))} people, "
+        return _steps(p, f"{passes}{thousands(int(p['steps']))} steps,", drawn, noise)
+    return _steps(p, f"{thousands(int(p['steps']))} steps", drawn, noise)
 
 
 def _steps(p: Mapping[str, Any], steps: str, drawn: str, noise: str) -> str:
-    group = f" What {grouped(int(p['people']))} people move together is told." if p.get("people", 1) > 1 else ""
+    group = f" What {thousands(int(p['people']))} people move together is told." if p.get("people", 1) > 1 else ""
     return f"{steps} draw {drawn} and add {noise} to the gradients.{group}"
 
 
 def _share(p: Mapping[str, Any]) -> str:
     """How many are in a batch of one size."""
     if "batch" in p:
-        return f"{grouped(int(p['batch']))} of {grouped(int(p['n']))} people"
+        return f"{thousands(int(p['batch']))} of {thousands(int(p['n']))} people"
     return f"a share of {_down(p['rate'])} of the people"
 
 
 _DRAWN: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "poisson": lambda p: f"each person with probability {_down(p['rate'])}",
     "truncated": lambda p: (
-        f"each person with probability {_down(p['rate'])}, at most {grouped(int(p['truncation']))} of them,"
+        f"each person with probability {_down(p['rate'])}, at most {thousands(int(p['truncation']))} of them,"
     ),
     "fixed": _share,
     "with replacement": lambda p: f"{_share(p)}, each of them anew from all,",
@@ -280,7 +293,7 @@ def _reach_geometric(e: Experiment) -> float:
     return float(max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0))
 
 
-def _reach_whole(noise: WholeNoise) -> float:
+def _reach_whole(noise: IntegerNoise) -> float:
     k = np.arange(noise.reach + 1.0)
     return float(np.searchsorted(np.cumsum(np.exp(noise.log_mass(k)) * np.where(k == 0, 1, 2)), 0.95))
 

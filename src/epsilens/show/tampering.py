@@ -15,8 +15,7 @@ from ..attacks.tampering_detection.detection import Detection, Series
 from ..attacks.tampering_detection.hiding import boundary, epsilon_to_detect
 from ..attacks.tampering_detection.tampering import TESTS
 from ..errors import NoSolutionError
-from ..numerics.counted import times
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_digits, floor_digits, times
 from .charts import Chart
 from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
@@ -47,9 +46,9 @@ def _moved(bias: float, stretch: float) -> str:
 def _noise(parameters: Mapping[str, Any]) -> str:
     p = parameters
     if p["noise"] == "laplace":
-        return f"Laplace noise of scale {rounded_up(p['scale'])} (ε = {small(p['epsilon'])})"
+        return f"Laplace noise of scale {ceil_digits(p['scale'])} (ε = {small(p['epsilon'])})"
     said = f" (ε = {small(p['epsilon'])}, δ = {small(p['delta'])})" if "epsilon" in p else ""
-    return f"Gaussian noise of standard deviation {rounded_up(p['sigma'])}{said}"
+    return f"Gaussian noise of standard deviation {ceil_digits(p['sigma'])}{said}"
 
 
 def _one(parameters: Mapping[str, Any]) -> str:
@@ -158,7 +157,7 @@ def _sizes(
 
 def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
     def shown(size: float | None) -> str:
-        return "any" if size is None else "none" if size == 0 else rounded_down(size)
+        return "any" if size is None else "none" if size == 0 else floor_digits(size)
 
     rows = [
         [times(given=[float(s["power"] or 0.0)])[0], *(shown(s[t]) for t in ("optimal", "one_sided", "two_sided"))]
@@ -181,7 +180,7 @@ def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: floa
     seen = times(given=[power])[0]
     if needed == 0:
         return f"It would be noticed at least {seen} at any ε."
-    return f"To notice it at least {seen}, ε would have to be {rounded_up(needed)} or more."
+    return f"To notice it at least {seen}, ε would have to be {ceil_digits(needed)} or more."
 
 
 def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Report:
@@ -200,7 +199,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         sentence = f"Any false records are noticed {at_most(seen[0])}{seen[0]} {accepted}"
     else:
         sentence = (
-            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed "
+            f"False records that together {wide}move this answer by up to {floor_digits(size)} would be noticed "
             f"{at_most(seen[0])}{seen[0]}, however it is tested, {accepted}"
         )
     payload = {
@@ -223,7 +222,7 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
     if needed == 0:
         sentence = f"False records that together {what} are noticed at least {seen} at any ε"
     else:
-        sentence = f"Use ε = {rounded_up(needed)} or more to notice false records that together {what} at least {seen}"
+        sentence = f"Use ε = {ceil_digits(needed)} or more to notice false records that together {what} at least {seen}"
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
     told = f"{sentence}, if you know what it should be; a false alarm is accepted {alarms}."

@@ -10,8 +10,7 @@ import math
 import re
 from decimal import Decimal
 
-from ..numerics.counted import times, upward
-from ..numerics.written import rounded_down, rounded_up
+from ..numerics.formatting import ceil_count, ceil_digits, floor_digits, times
 
 
 def separated(text: str) -> str:
@@ -47,9 +46,9 @@ def beside(low: float, own: float) -> tuple[str, str]:
     (('1.641', '1'), ('1.00003', '1'), ('0.98', '1'), ('0.9999999', '0.9999996'))
     """
     digits = 4
-    while low > own and digits < 17 and not Decimal(rounded_down(low, digits)) > Decimal(rounded_up(own, digits)):
+    while low > own and digits < 17 and not Decimal(floor_digits(low, digits)) > Decimal(ceil_digits(own, digits)):
         digits += 1
-    return rounded_down(low, digits), rounded_up(own, digits)
+    return floor_digits(low, digits), ceil_digits(own, digits)
 
 
 def guessed(p: float, baseline: float, *, bound: bool) -> tuple[str, str, str]:
@@ -62,7 +61,9 @@ def guessed(p: float, baseline: float, *, bound: bool) -> tuple[str, str, str]:
     """
     shown, without = times(p, given=[baseline], per="of")
     if bound and shown == "more than 99 times of 100":  # "at most more than 99" says nothing
-        finer = (f"{upward(100 * p, places):g} times of 100" for places in (1, 2) if upward(100 * p, places) < 100)
+        finer = (
+            f"{ceil_count(100 * p, places):g} times of 100" for places in (1, 2) if ceil_count(100 * p, places) < 100
+        )
         shown = next(finer, "nearly every time")
     return at_most(shown, bound=bound and "nearly" not in shown), shown, without
 
@@ -108,7 +109,7 @@ def cost(value: float) -> str:
     >>> cost(0.2149107), cost(0.4), cost(0.1 + 0.2), cost(0.0)
     ('0.215', '0.4', '0.3', '0')
     """
-    return rounded_up(value * (1 - 1e-12)) if value else "0"
+    return ceil_digits(value * (1 - 1e-12)) if value else "0"
 
 
 def of_100(share: float) -> str:

@@ -17,13 +17,12 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ..catalogue.mechanisms import MECHANISMS, every_option
-from ..catalogue.parameter import Kind, Parameter
-from ..catalogue.parameters import PARAMETERS
+from ..catalogue.parameters import PARAMETERS, Input, Parameter
+from ..catalogue.parsing import EXPLANATION_OPTIONS, reading_options
 from ..catalogue.readings import READINGS
-from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
-from ..shares import share_of
+from ..shares import parse_share
 from . import compare as comparing
 from . import view_state
 from .errors import RequestError
@@ -149,7 +148,7 @@ def _whole(sent: Any) -> Any:
 
 def _share(sent: Any) -> Any:
     """55% and 55 of 100 are shares too."""
-    found = share_of(sent) if isinstance(sent, str) else None
+    found = parse_share(sent) if isinstance(sent, str) else None
     return sent if found is None else found
 
 
@@ -162,18 +161,18 @@ def _annotation(p: Parameter) -> Any:
         low, high = p.allowed.low, p.allowed.high
         limits |= {} if math.isinf(low) else {"gt" if p.allowed.above else "ge": low}
         limits |= {} if math.isinf(high) else {"le": high}
-    if p.kind is Kind.WORD and p.choices:
+    if p.kind is Input.WORD and p.choices:
         return Annotated[Literal[tuple(p.choices)] | None, Query(**limits)]
-    if p.kind in (Kind.NUMBERS, Kind.ONE_OR_MORE):
+    if p.kind in (Input.NUMBERS, Input.ONE_OR_MORE):
         limits["description"] += ", separated by commas"
         return Annotated[str | None, Query(**limits, max_length=MOST_LIST)]
-    if p.kind is Kind.TEXT:
+    if p.kind is Input.TEXT:
         return Annotated[str | None, Query(**limits, max_length=MOST_TEXT)]
-    if p.kind is Kind.PROBABILITY:
+    if p.kind is Input.PROBABILITY:
         return Annotated[float | None, BeforeValidator(_share), Query(**limits)]
-    if p.kind is Kind.WHOLE:
+    if p.kind is Input.WHOLE:
         return Annotated[int | None, BeforeValidator(_whole), Query(**limits)]
-    return Annotated[bool | None if p.kind is Kind.FLAG else float | None, Query(**limits)]
+    return Annotated[bool | None if p.kind is Input.FLAG else float | None, Query(**limits)]
 
 
 def _name_parameter(name: str, words: str, default: str, known: Iterable[str]) -> inspect.Parameter:
@@ -349,7 +348,7 @@ def make_router() -> APIRouter:
     reading = _name_parameter("reading", "what is limited", "success", READINGS)
     taken = [name for name in PARAMETERS if name in every_option()]
     router.get("/explain", responses={200: {"model": ExplainAnswer}, **_BAD, **_LATE})(
-        _with_parameters(explain, (*taken, *EXPLAINED), mechanism)
+        _with_parameters(explain, (*taken, *EXPLANATION_OPTIONS), mechanism)
     )
     router.get("/choose", responses={200: {"model": ChooseAnswer}, **_BAD, **_LATE})(
         _with_parameters(choose, (*taken, *reading_options()), mechanism, reading)

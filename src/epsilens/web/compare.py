@@ -18,13 +18,13 @@ from markupsafe import Markup
 
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
-from ..catalogue.said import EXPLAINED, find
+from ..catalogue.parsing import EXPLANATION_OPTIONS, find_mechanism
 from ..errors import EpsilensError, InputError
-from ..numerics.counted import frequencies
+from ..numerics.formatting import frequencies
+from ..results import join_words
 from ..show import charts
 from ..show.charts import icons
 from ..show.charts.chart import Chart
-from ..shown import listed
 from .limits import check_texts
 from .pages import canonical_redirect, oob_targets, query_of, render
 from .view_state import (
@@ -82,14 +82,14 @@ class SettingForm:
     def fields(self) -> tuple[list[Field], list[Field]]:
         """Explain's fields under names of this setting: the noise's own, and the others."""
         noise, usual, rare = mechanism_fields(MECHANISMS[self.asked.mechanism], self.asked.way)
-        others = [f for f in (*usual, *rare) if f.name not in EXPLAINED]
+        others = [f for f in (*usual, *rare) if f.name not in EXPLANATION_OPTIONS]
         first, then = ([replace(f, name=f"{self.letter}_{f.name}") for f in some] for some in (noise, others))
         return first, then
 
     def ways(self) -> list[tuple[str, str]]:
         """The ways to say how much noise there is, each by its symbols."""
         known = ways_of(MECHANISMS[self.asked.mechanism])
-        return [(way, listed([symbol(n) for n in names])) for way, names in known.items()]
+        return [(way, join_words([symbol(n) for n in names])) for way, names in known.items()]
 
     def value(self, name: str) -> str:
         """What stands in a field of this setting."""
@@ -163,7 +163,7 @@ def _from_form(letter: str, given: Mapping[str, str]) -> SettingForm:
     try:
         check_texts({"setting": mine.get("more", "")})
         made.more = _pairs(mine.pop("more", ""))
-        fill_state(made.asked, mine, without=EXPLAINED)
+        fill_state(made.asked, mine, without=EXPLANATION_OPTIONS)
         known = set(MECHANISMS[made.asked.mechanism].takes)
         made.asked.options |= {k: v for k, v in made.more.items() if k in known}
     except EpsilensError as error:
@@ -176,7 +176,7 @@ def _from_text(letter: str, text: str) -> SettingForm:
     name, _, rest = text.partition(":")
     try:
         check_texts({"setting": text})
-        entry = find(name)
+        entry = find_mechanism(name)
         asked = made.asked
         asked.mechanism = entry.key
         asked.options = dict(_pairs(rest))

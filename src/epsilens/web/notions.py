@@ -10,13 +10,12 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from ..catalogue.parameter import Place
-from ..catalogue.parameters import CONDITIONS, PARAMETERS
-from ..catalogue.said import conditions_given, number, plain
+from ..catalogue.parameters import CONDITIONS, PARAMETERS, Place
+from ..catalogue.parsing import condition_arguments, parse_number, plain_name
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
-from ..numerics.written import rounded_down
+from ..numerics.formatting import floor_digits
 from ..show import notions as report
 from ..show.explanation import command_line
 from ..show.render import html
@@ -59,7 +58,7 @@ class NotionsState:
         """The ε of differential privacy that is enough, where another notion is chosen and there is one."""
         made = self.enough.data["enough"] if self.enough else []
         found = next((c["given_epsilon"] for c in made if c["given"] == "dp"), None)
-        return f"Use differential privacy with ε = {rounded_down(found)} or less" if found else ""
+        return f"Use differential privacy with ε = {floor_digits(found)} or less" if found else ""
 
 
 def notions_state(given: Mapping[str, str]) -> NotionsState:
@@ -74,8 +73,8 @@ def notions_state(given: Mapping[str, str]) -> NotionsState:
         }
         told = {k: True if _FIELDS[k].kind == "flag" else v for k, v in told.items()}
         asked.options = {"from": asked.notion.key, "epsilon": asked.values["epsilon"], **told}
-        epsilon = number("epsilon", asked.values["epsilon"], "epsilon")
-        conditions = conditions_given(told, plain)
+        epsilon = parse_number("epsilon", asked.values["epsilon"], "epsilon")
+        conditions = condition_arguments(told, plain_name)
         made = report.promised(asked.notion.key, epsilon, **conditions)
         asked.about = made.with_command(command_line("notions", "", asked.options))
         asked.enough = report.enough(asked.notion.key, epsilon, **conditions)

@@ -23,18 +23,18 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
-from ..catalogue.mechanisms import MECHANISMS, Family, Mechanism
+from ..catalogue.mechanisms import MECHANISMS, MechanismEntry, Purpose
 from ..catalogue.parameters import PARAMETERS, symbol
+from ..catalogue.parsing import EXPLANATION_OPTIONS
 from ..catalogue.readings import READINGS
-from ..catalogue.said import EXPLAINED
-from ..shares import share_of
+from ..results import join_words
+from ..shares import parse_share
 from ..show import charts
 from ..show.explanation import by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
 from ..show.policy import POLICY
 from ..show.render import html
 from ..show.sentences import false_alarms
-from ..shown import listed
 from . import view_state
 from .limits import ServerLimits
 from .view_state import Field, field_of, mechanism_fields, to_of_100, ways_of
@@ -164,7 +164,7 @@ def templates() -> jinja2.Environment:
         "views": views,
         "mechanisms": MECHANISMS,
         "mechanism_groups": lambda: [
-            (family, [(m.spoken, m.title) for m in MECHANISMS.values() if m.family is family]) for family in Family
+            (family, [(m.spoken, m.title) for m in MECHANISMS.values() if m.family is family]) for family in Purpose
         ],
         "stylesheets": ["page.css"],
         "of_100": to_of_100,
@@ -265,8 +265,8 @@ def explain_view(request: Request) -> Response:
     )
 
 
-def _way_labels(mechanism: Mechanism) -> list[tuple[str, str]]:
-    return [(way, listed([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
+def _way_labels(mechanism: MechanismEntry) -> list[tuple[str, str]]:
+    return [(way, join_words([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
 
 
 @router.get("/explain.html")
@@ -329,7 +329,7 @@ def choose_view(request: Request) -> Response:
     parameter = asked.values.get("parameter", "epsilon")
     ways = ways_of(mechanism)
     noise, usual, rare = mechanism_fields(mechanism, asked.way if asked.way in ways else next(iter(ways)))
-    taken = {f.name for f in arguments} | {parameter, *EXPLAINED}
+    taken = {f.name for f in arguments} | {parameter, *EXPLANATION_OPTIONS}
     noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
     return render(
         "choose.html",
@@ -358,7 +358,7 @@ def _unmet_limit(asked: view_state.ViewState) -> str:
     if floor is None or reading is None:
         return ""
     entry = asked.value("at_most")
-    limit = share_of(entry) or float(entry)  # it was read before
+    limit = parse_share(entry) or float(entry)  # it was read before
     if not limit < floor < reading.ceiling:
         return ""
     entered = view_state.of_100_limits(reading.name)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.datastructures import UploadFile
 
 from ..errors import EpsilensError, InputError
-from ..numerics.counted import frequencies, times
+from ..numerics.formatting import frequencies, times
 from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
 from ..show.charts import icons
 from .form import plan_problem

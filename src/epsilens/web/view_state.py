@@ -19,27 +19,25 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..catalogue.mechanisms import CLAIMED, Mechanism, builder, every_option
-from ..catalogue.parameter import Kind, Parameter, Place
-from ..catalogue.parameters import PARAMETERS
-from ..catalogue.readings import READINGS
-from ..catalogue.readings import find as find_reading
-from ..catalogue.said import (
-    EXPLAINED,
-    arguments_given,
-    find,
-    find_explained,
-    is_said,
-    plain,
+from ..catalogue.mechanisms import ANY_CLAIM, MechanismEntry, builder, every_option
+from ..catalogue.parameters import PARAMETERS, Input, Parameter, Place
+from ..catalogue.parsing import (
+    EXPLANATION_OPTIONS,
+    builder_arguments,
+    choice_arguments,
+    explanation_arguments,
+    find_mechanism,
+    find_subject,
+    is_given,
+    normalise_options,
+    plain_name,
     reading_options,
-    readings_for_choose,
-    readings_for_explain,
     split_limit,
-    wanted_parameter,
+    target_parameter,
 )
-from ..catalogue.units import in_units
+from ..catalogue.readings import READINGS, find_reading
 from ..errors import EpsilensError, InputError, NoSolutionError
-from ..shares import share_of
+from ..shares import parse_share
 from .limits import check_texts, limit_builder
 
 if TYPE_CHECKING:
@@ -85,7 +83,7 @@ class Field:
         return round(1000 * (x - low) / (high - low), 1)
 
 
-_KINDS = {Kind.NUMBERS: "list", Kind.ONE_OR_MORE: "list", Kind.WORD: "word", Kind.FLAG: "flag"}
+_KINDS = {Input.NUMBERS: "list", Input.ONE_OR_MORE: "list", Input.WORD: "word", Input.FLAG: "flag"}
 
 
 def field_of(parameter: Parameter) -> Field:
@@ -130,7 +128,7 @@ def from_of_100(value: str) -> str:
     >>> from_of_100("50"), from_of_100("0.5"), from_of_100("55%"), from_of_100("55 of 100")
     ('0.5', '0.005', '0.55', '0.55')
     """
-    found = share_of(value)
+    found = parse_share(value)
     return _scale_decimal(value, -2) if found is None else f"{found:.12g}"
 
 
@@ -142,7 +140,7 @@ def _scale_decimal(value: str, power: int) -> str:
     return f"{moved:f}" if moved.is_finite() and abs(moved.adjusted()) < 20 else value
 
 
-def ways_of(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
+def ways_of(mechanism: MechanismEntry) -> dict[str, tuple[str, ...]]:
     """The ways to say how much noise there is, by the first parameter of each; the first is what the page starts with.
 
     >>> from epsilens.catalogue.mechanisms import MECHANISMS
@@ -152,7 +150,7 @@ def ways_of(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
     return {way[0]: way for way in mechanism.ways}
 
 
-def way_of(mechanism: Mechanism, given: Mapping[str, str]) -> str:
+def way_of(mechanism: MechanismEntry, given: Mapping[str, str]) -> str:
     """The way in which the noise is given, or the first there is."""
     ways = ways_of(mechanism)
     if given.get("by") in ways:
@@ -160,14 +158,18 @@ def way_of(mechanism: Mechanism, given: Mapping[str, str]) -> str:
     return next((way for way in ways if given.get(way)), next(iter(ways)))
 
 
-def mechanism_fields(mechanism: Mechanism, way: str) -> tuple[list[Field], list[Field], list[Field]]:
+def mechanism_fields(mechanism: MechanismEntry, way: str) -> tuple[list[Field], list[Field], list[Field]]:
     """The fields of a mechanism: the noise's own, the usual ones, and the rarer ones."""
     ways = ways_of(mechanism)
     every = {name for names in ways.values() for name in names}
     others = [name for name in mechanism.takes if name not in every and has_field(name)]
     noise = [*ways[way], *_names_at(Place.NOISE, others)]
-    usual = [*_names_at(Place.USUAL, EXPLAINED), *_names_at(Place.USUAL, others)]
-    rare = [n for n in _names_at(Place.RARE, (*others, *EXPLAINED)) if not (n == "calibration" and way != "epsilon")]
+    usual = [*_names_at(Place.USUAL, EXPLANATION_OPTIONS), *_names_at(Place.USUAL, others)]
+    rare = [
+        n
+        for n in _names_at(Place.RARE, (*others, *EXPLANATION_OPTIONS))
+        if not (n == "calibration" and way != "epsilon")
+    ]
     noise_, usual_, rare_ = ([field_of(PARAMETERS[n]) for n in names] for names in (noise, usual, rare))
     return noise_, usual_, rare_
 
@@ -177,7 +179,7 @@ def _names_at(place: Place, names: list[str] | tuple[str, ...]) -> list[str]:
 
 
 #: What a claim takes beside what mechanisms do.
-_CLAIM_OPTIONS = tuple(name for name in CLAIMED.takes if name not in every_option())
+_CLAIM_OPTIONS = tuple(name for name in ANY_CLAIM.takes if name not in every_option())
 _TRUE = ("on", "true", "1", "yes")
 _START_LIMIT = "0.55"  # what Choose starts with
 
@@ -229,7 +231,7 @@ def _options(given: Mapping[str, str], known: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"{name[:40]} is not a parameter here: give some of {', '.join(known)}")
     check_texts(given)
     made: dict[str, Any] = {k: v.strip() for k, v in given.items() if v.strip()}
-    return {k: v.lower() in _TRUE if PARAMETERS[k].kind is Kind.FLAG else v for k, v in made.items()}
+    return {k: v.lower() in _TRUE if PARAMETERS[k].kind is Input.FLAG else v for k, v in made.items()}
 
 
 @contextmanager
@@ -244,7 +246,7 @@ def _arithmetic_errors() -> Iterator[None]:
 
 
 def _given_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in options.items() if is_said(v)}
+    return {k: v for k, v in options.items() if is_given(v)}
 
 
 @_arithmetic_errors()
@@ -252,11 +254,11 @@ def explain_query(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
     from ..show.explanation import command_line, explain
 
-    options = _options(given, (*every_option(), *_CLAIM_OPTIONS, *EXPLAINED))
-    entry, named = find_explained("" if mechanism == "claim" else mechanism, options)
-    told = in_units(entry, options, spelled=plain)
-    arguments = arguments_given(entry, told, spelled=plain)
-    readings = readings_for_explain(told, plain)
+    options = _options(given, (*every_option(), *_CLAIM_OPTIONS, *EXPLANATION_OPTIONS))
+    entry, named = find_subject("" if mechanism == "claim" else mechanism, options)
+    told = normalise_options(entry, options, spelled=plain_name)
+    arguments = builder_arguments(entry, told, spelled=plain_name)
+    readings = explanation_arguments(told, plain_name)
     about = explain(limit_builder(entry.key, builder(entry))(**named, **arguments), **readings)
     name = "" if mechanism == "claim" else entry.key
     return about.with_command(command_line("explain", name, _given_options(options)))
@@ -265,26 +267,26 @@ def explain_query(mechanism: str, given: Mapping[str, str]) -> Explanation:
 @_arithmetic_errors()
 def choose_query(mechanism: str, at_most: str, given: Mapping[str, str], parameter: str | None = None) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
-    from ..calibration.choice import choose
+    from ..calibration.choose import choose
     from ..show.explanation import chosen, command_line
 
-    entry = find(mechanism)
+    entry = find_mechanism(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})
     reading, limit = split_limit(at_most, "at_most")
     options = _options(given, (*every_option(), *reading_options()))
-    told = in_units(entry, options, reading=reading, spelled=plain)
-    wanted = wanted_parameter(entry, parameter, told)
+    told = normalise_options(entry, options, reading=reading, spelled=plain_name)
+    wanted = target_parameter(entry, parameter, told)
     if wanted not in entry.takes:
         raise InputError(
             f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", parameter="parameter"
         )
-    arguments = arguments_given(entry, told, chosen=wanted, spelled=plain)
+    arguments = builder_arguments(entry, told, chosen=wanted, spelled=plain_name)
     if wanted in arguments:
         raise InputError(
             f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter",
             parameter=wanted,
         )
-    readings = readings_for_choose(told, plain)
+    readings = choice_arguments(told, plain_name)
     build = limit_builder(entry.key, builder(entry))
     choice = choose(build, wanted, at_most=limit, reading=reading, given=arguments, **readings)
     said = {"at_most": at_most, **({"parameter": parameter} if parameter else {}), **_given_options(options)}
@@ -330,7 +332,7 @@ def fill_state(
     asked: ViewState, given: Mapping[str, str], *, chosen: str | None = None, without: Container[str] = ()
 ) -> None:
     """Mechanism, way and values with their defaults, and the options that differ from these; not those ``without``."""
-    entry = find(given.get("mechanism") or "laplace")
+    entry = find_mechanism(given.get("mechanism") or "laplace")
     asked.mechanism = entry.key
     entered, ways = form_entries(given), ways_of(entry)
     asked.way = chosen if chosen in ways else way_of(entry, given)
@@ -351,7 +353,7 @@ def fill_state(
     check_of_100(asked.options)
 
 
-def _convert_noise(entry: Mechanism, way: str, entered: dict[str, str]) -> dict[str, str]:
+def _convert_noise(entry: MechanismEntry, way: str, entered: dict[str, str]) -> dict[str, str]:
     """The same noise said another way, where the mechanism knows it: ε = 2 becomes scale 0.5."""
     others = {n for names in entry.ways for n in names}
     before = {k: v for k, v in entered.items() if k in others}
@@ -359,7 +361,7 @@ def _convert_noise(entry: Mechanism, way: str, entered: dict[str, str]) -> dict[
         return entered
     kept = {k: v for k, v in entered.items() if k not in others}
     try:
-        arguments = arguments_given(entry, {**before, **{k: v for k, v in kept.items() if k == "sensitivity"}})
+        arguments = builder_arguments(entry, {**before, **{k: v for k, v in kept.items() if k == "sensitivity"}})
         built = builder(entry)(**arguments).parameters
     except EpsilensError:
         return kept
@@ -386,7 +388,7 @@ def choose_state(given: Mapping[str, str]) -> ViewState:
     """The Choose view of a query."""
     asked = ViewState("/choose")
     try:
-        entry = find(given.get("mechanism") or "laplace")
+        entry = find_mechanism(given.get("mechanism") or "laplace")
         asked.mechanism = entry.key
         parameter = (given.get("parameter") or "").strip()
         choices = choice_parameters(entry)
@@ -400,7 +402,7 @@ def choose_state(given: Mapping[str, str]) -> ViewState:
         takes = {name: field_of(PARAMETERS[name]) for name in found.options}
         for name, f in takes.items():
             asked.values[name] = entered.get(name, f.default or "1")
-        own = {k: v for k, v in asked.options.items() if k not in EXPLAINED}
+        own = {k: v for k, v in asked.options.items() if k not in EXPLANATION_OPTIONS}
         required = (*found.required, *found.either, "for_epsilon", "for_delta")
         said = {k: asked.values[k] for k, f in takes.items() if k in required or asked.values[k] != f.default}
         check_of_100(said)
@@ -424,7 +426,7 @@ def of_100_limits(reading: str) -> bool:
     return reading in READINGS and READINGS[reading].ceiling == 1 and reading != "delta"
 
 
-def choice_parameters(mechanism: Mechanism) -> list[str]:
+def choice_parameters(mechanism: MechanismEntry) -> list[str]:
     """The parameters Choose can find: how much noise there is, in each way of saying it."""
     usual = mechanism.default_parameter(())
     beside = [n for way in mechanism.ways for n in way if n == way[0] or n in mechanism.instead.values()]

@@ -12,8 +12,7 @@ from mpmath import mp, mpf
 from tests.laws.oracles import TwoLaplaces, close
 from tests.strategies import positive
 
-from epsilens.laws.closed.stretched_laplace import StretchedLaplace
-from epsilens.laws.closed.stretched_normal import StretchedNormal
+from epsilens.laws.stretched import StretchedLaplace, StretchedNormal
 
 M = (0.0, 1e-12, 0.5, 5.0, 700.0)
 THETA = (1 + 1e-12, 1 + 1e-6, 1.5, 1e3, 1e6)

@@ -12,11 +12,11 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.composition.folded import Folded
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled
-from epsilens.readings.law import Known
+from epsilens.laws.normal import NormalStep
+from epsilens.readings.law import Exactness
 
 CASES = [(2.0, 0.01), (1.0, 0.3), (0.02, 0.5), (8.0, 1e-4), (3.0, 0.9)]
 
@@ -117,7 +117,7 @@ def test_many_against_the_contour() -> None:
 def test_what_it_is() -> None:
     step = folded(1.0, 0.1)
     assert step.mirrored
-    assert step.known is Known.BOUND
+    assert step.known is Exactness.BOUND
     assert step.sampled
     assert step.psi() == step.least_psi == 1.0
     assert pickle.loads(pickle.dumps(step)) == step

@@ -8,13 +8,13 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.lattice import Lattice, discretise
 from epsilens.laws.composition.plan import common_unit
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
 
 STEPS: list[tuple[Step, float]] = [
     (NormalStep(1.0), 0.02),
@@ -28,8 +28,8 @@ STEPS: list[tuple[Step, float]] = [
     (Sampled(LaplaceStep(1.0), 0.2), 0.011),
     (Flagged(NormalStep(0.7), 0.1), 0.02),
     (Swapped(Sampled(NormalStep(1.0), 0.05)), 5e-3),
-    (NormalReplaced(1.0, 0.05), 5e-3),
-    (LaplaceReplaced(0.8, 0.1), 5e-3),
+    (NormalReplacementStep(1.0, 0.05), 5e-3),
+    (LaplaceReplacementStep(0.8, 0.1), 5e-3),
 ]
 
 
@@ -46,10 +46,10 @@ def mp_laws(step: Step) -> tuple[mp.mpf, mp.mpf]:
     if isinstance(step, Swapped):
         h0, h1 = mp_laws(step.base)
         return (lambda x: h1(-x), lambda x: h0(-x))
-    if isinstance(step, NormalReplaced | LaplaceReplaced):
+    if isinstance(step, NormalReplacementStep | LaplaceReplacementStep):
         q = mp.mpf(step.rate)
-        shift = step.mu if isinstance(step, NormalReplaced) else step.m
-        base = mp.npdf if isinstance(step, NormalReplaced) else (lambda x: mp.exp(-abs(x)) / 2)
+        shift = step.mu if isinstance(step, NormalReplacementStep) else step.m
+        base = mp.npdf if isinstance(step, NormalReplacementStep) else (lambda x: mp.exp(-abs(x)) / 2)
         return (
             lambda x: (1 - q) * base(x) + q * base(x + shift),
             lambda x: (1 - q) * base(x) + q * base(x - shift),

@@ -12,15 +12,15 @@ import pytest
 from tests.laws.composition.oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
 
 import epsilens as el
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import Normal, NormalReplaced, NormalStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.order import Order
 from epsilens.laws.composition.sampled import Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.work import MOST_WORK
-from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.line.laplace import laplace_product
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceStep
+from epsilens.laws.laplace_product import laplace_product
+from epsilens.laws.normal import Normal, NormalReplacementStep, NormalStep
 
 A = np.asarray
 
@@ -377,7 +377,7 @@ def test_psi_beyond_what_a_recall_in_doubles_can_show() -> None:
 
 
 def test_an_epsilon_no_window_holds_is_bounded_by_moments() -> None:
-    law = Loss([(NormalReplaced(1 / 0.9109239281373337, 0.001168505079585171), 35_391)], 1e-2)
+    law = Loss([(NormalReplacementStep(1 / 0.9109239281373337, 0.001168505079585171), 35_391)], 1e-2)
     low, high = bracket(law, "profile_inverse", 4.8927067100445674e-232)
     assert 30 < low <= high < 60
 

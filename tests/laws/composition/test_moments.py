@@ -13,14 +13,14 @@ from scipy.special import logsumexp
 
 import epsilens as el
 from epsilens.checks import Array
-from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
-from epsilens.laws.closed.mixture import draws_step
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.moments import ERROR, TooMany, panels
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
+from epsilens.laws.mixture import draws_step
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
 
 POWERS = (-50.5, -3.0, -0.5, 0.3, 0.999, 1.001, 2.0, 8.5, 64.0, 500.0, 1e4)
 DIGITS = 50
@@ -132,7 +132,7 @@ def test_sampled_normal(mu: float, rate: float, power: float) -> None:
 def test_replaced_normal(mu: float, rate: float, power: float) -> None:
     with mp.workdps(DIGITS):
         truth = trapezoid(normal_pair(mu, rate, replaced=True), power, mu, rate, replaced=True)
-        close(NormalReplaced(mu, rate).log_moment(power), mp.log(truth))
+        close(NormalReplacementStep(mu, rate).log_moment(power), mp.log(truth))
 
 
 @pytest.mark.parametrize("power", [-50.5, 0.3, 1.001, 8.5, 500.0, 1e4])
@@ -147,7 +147,7 @@ def test_sampled_laplace(m: float, rate: float, power: float) -> None:
 def test_replaced_laplace(m: float, rate: float, power: float) -> None:
     with mp.workdps(32):
         truth = mp.log(pieces_of(laplace_pair(m, rate, replaced=True), power, m, replaced=True))
-        close(LaplaceReplaced(m, rate).log_moment(power), truth)
+        close(LaplaceReplacementStep(m, rate).log_moment(power), truth)
 
 
 def binomial(mu: float, rate: float, n: int) -> mp.mpf:
@@ -241,8 +241,8 @@ STEPS: list[Step] = [
     Sampled(NormalStep(1.0), 0.01),
     Sampled(NormalStep(100.0), 0.5),
     Sampled(NormalStep(1e-4), 1e-12),
-    NormalReplaced(1.0, 0.01),
-    LaplaceReplaced(20.0, 1e-5),
+    NormalReplacementStep(1.0, 0.01),
+    LaplaceReplacementStep(20.0, 1e-5),
     Sampled(LaplaceStep(700.0), 1e-3),
     Flagged(NormalStep(2.0), 1e-3),
     Swapped(Sampled(NormalStep(1.0), 0.01)),

@@ -10,12 +10,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr
 
-from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.composition import lattice, moments
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.moments import Nodes
 from epsilens.laws.composition.plan import DEEPEST, Cumulants, cumulants, levels
 from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.normal import NormalStep
 
 
 def test_nothing_is_followed_below_what_doubles_hold() -> None:

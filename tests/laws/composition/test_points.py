@@ -8,12 +8,12 @@ from itertools import product as every
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.composition.points import grid, product
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.scattered import Scattered
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.normal import NormalStep
 
 
 def _h(masses: dict[float, float], u: float) -> float:

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.normal import NormalStep, normal_delta
 from epsilens.laws.composition.folded import Folded
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.raised import Raised
 from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.normal import NormalStep, normal_delta
 
 
 def delta(epsilon: float, mu: float, rate: float) -> float:

@@ -17,8 +17,6 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.counted import Product
 from epsilens.laws.composition.inversion import Inverted
 from epsilens.laws.composition.law import Loss
@@ -29,7 +27,9 @@ from epsilens.laws.composition.series import Rest, Series, rest_of
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.transform import tilted
 from epsilens.laws.composition.work import Budget
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
 
 A, M = np.asarray, mp.mpf
 Steps = list[tuple[Step, int]]
@@ -107,9 +107,9 @@ def weighted(step: Step) -> Weighted:
         parts = max(math.ceil(step.m), 2)
         inside = _cells(lambda x: mp.exp(x - m) / 2, lambda x: 2 * x - m, [m * i / parts for i in range(parts + 1)])
         return [(M(1) / 2, m), (mp.exp(-m) / 2, -m), *inside], M(0), M(0)
-    assert isinstance(step, NormalStep | NormalReplaced | LaplaceReplaced)
+    assert isinstance(step, NormalStep | NormalReplacementStep | LaplaceReplacementStep)
     q = M(getattr(step, "rate", 1))
-    if isinstance(step, LaplaceReplaced):
+    if isinstance(step, LaplaceReplacementStep):
         m = M(step.m)
         parts = max(math.ceil(step.m), 2)
 
@@ -126,7 +126,7 @@ def weighted(step: Step) -> Weighted:
     def normal(x: Any) -> Any:
         return (1 - q) * mp.npdf(x) + q * mp.npdf(x - mu)
 
-    both = isinstance(step, NormalReplaced)
+    both = isinstance(step, NormalReplacementStep)
     parts = math.ceil((22 + step.mu) / 1.5)
     cuts = [-11 + (22 + mu) * i / parts for i in range(parts + 1)]
     return _cells(normal, lambda x: mp.log(normal(x) / normal(-x)) if both else mu * (x - mu / 2), cuts), M(0), M(0)
@@ -259,12 +259,12 @@ def test_random_atoms_beside_normal_steps_lie_inside(seed: int) -> None:
 MOVING: list[tuple[Step, float]] = [
     (Sampled(NormalStep(1.0), 0.01), 0.5),
     (Sampled(NormalStep(2.0), 1e-5), 0.1),
-    (NormalReplaced(1.0, 0.2), 0.5),
+    (NormalReplacementStep(1.0, 0.2), 0.5),
     (Sampled(LaplaceStep(1.0), 0.1), 0.2),
-    (LaplaceReplaced(2.0, 0.3), 1.0),
+    (LaplaceReplacementStep(2.0, 0.3), 1.0),
     (LaplaceStep(1.5), 0.5),
     (Sampled(NormalStep(1e-6), 0.4), 1e-6),
-    (Flagged(NormalReplaced(0.7, 0.05), 0.3), 0.2),
+    (Flagged(NormalReplacementStep(0.7, 0.05), 0.3), 0.2),
     (Sampled(Swapped(Sampled(LaplaceStep(2.0), 0.3)), 0.4), 0.3),
 ]
 
@@ -290,7 +290,7 @@ def test_a_step_with_a_density_beside_a_normal_one_lies_inside(step: Step, mu: f
     [
         lambda size, rate: Sampled(pair([-size, size], [1, 1]), rate),
         lambda size, rate: Sampled(LaplaceStep(size), rate),
-        lambda size, rate: LaplaceReplaced(size, rate),
+        lambda size, rate: LaplaceReplacementStep(size, rate),
     ],
     ids=["atoms", "Laplace", "replaced"],
 )
@@ -356,7 +356,7 @@ def test_what_is_seen_at_infinity_bounds_the_curve_from_both_sides(count: int, l
 
 def test_a_law_that_lies_at_infinity_altogether_is_not_called_quiet() -> None:
     at_once = FiniteStep(Atoms(A([81.0]), A([0.0]), 1.0, 0.0))  # H0 has e^{−81} beside what only it shows
-    steps: Steps = [(LaplaceReplaced(0.25, 3e-4), 1), (at_once, 13), (NormalStep(0.01), 1)]
+    steps: Steps = [(LaplaceReplacementStep(0.25, 3e-4), 1), (at_once, 13), (NormalStep(0.01), 1)]
     _, low, high = made(steps, True, "roc", -196.2)
     assert low <= high
     assert high >= -1e-9  # the truth is 1
@@ -412,11 +412,11 @@ def test_what_is_cut_off_beside_losses_that_only_h0_shows(count: int, above: flo
 PRODUCTS: list[tuple[Steps, float]] = [
     ([(Sampled(NormalStep(1.0), 1e-3), 10_000)], 0.4),
     ([(Swapped(Sampled(NormalStep(1.0), 0.01)), 1000)], 1.0),
-    ([(NormalReplaced(0.5, 0.1), 300)], 1.0),
+    ([(NormalReplacementStep(0.5, 0.1), 300)], 1.0),
     ([(Sampled(LaplaceStep(0.5), 0.1), 50), (NormalStep(0.1), 1)], 0.5),
     ([(Sampled(Sampled(NormalStep(1.0), 0.3), 0.2), 100), (THREE, 2)], 2.0),
     ([(Flagged(NormalStep(1.0), 0.1), 20), (pair([-0.2, 0.3], [1, 1], only1=1e-9), 3), (NormalStep(0.5), 1)], 2.0),
-    ([(Sampled(NormalStep(1e-3), 0.3), 10**6), (LaplaceReplaced(0.2, 0.5), 30)], 0.5),
+    ([(Sampled(NormalStep(1e-3), 0.3), 10**6), (LaplaceReplacementStep(0.2, 0.5), 30)], 0.5),
 ]
 
 

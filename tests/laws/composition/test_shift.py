@@ -10,12 +10,12 @@ from scipy.special import ndtri_exp
 from scipy.stats import binom
 
 from epsilens.checks import Array
-from epsilens.laws.closed.laplace import LaplaceStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.line.laplace import laplace_product
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceStep
+from epsilens.laws.laplace_product import laplace_product
 
 
 def bracket(law: Loss) -> tuple[float, float]:

@@ -11,13 +11,6 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.closed.apart import Apart
-from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
-from epsilens.laws.closed.logistic import LogisticStep
-from epsilens.laws.closed.mixture import MixtureStep, draws_step, group_step
-from epsilens.laws.closed.noisy_max import NoisyMaxStep
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
-from epsilens.laws.closed.opposite import group_replaced
 from epsilens.laws.composition.counted import Product
 from epsilens.laws.composition.folded import Folded
 from epsilens.laws.composition.moments import ERROR
@@ -25,7 +18,11 @@ from epsilens.laws.composition.raised import Raised
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.told import Told
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep, NoisyMaxStep
+from epsilens.laws.logistic import LogisticStep
+from epsilens.laws.mixture import MixtureStep, draws_step, group_step, replaced_group_step
+from epsilens.laws.normal import KnownShiftStep, NormalReplacementStep, NormalStep
 
 Weighed = Sequence[tuple[float, float]]  # shifts and weights
 ORDERS = (1e101, 1e155, 1e160, 1e300)
@@ -71,8 +68,8 @@ def test_sampled_normal_noise(a: float, mu: float, rate: float) -> None:
     held(Folded(sampled), -a, up)
     held(Flagged(NormalStep(mu), rate), -a, up)
     held(Told(((sampled, 0.25), (NormalStep(mu / 2), 0.75))), a, up)
-    held(NormalReplaced(mu, rate), a, grown(pair, pair, a, [peak]))
-    held(NormalReplaced(mu, rate), -a, grown(pair, pair, a, [peak]))
+    held(NormalReplacementStep(mu, rate), a, grown(pair, pair, a, [peak]))
+    held(NormalReplacementStep(mu, rate), -a, grown(pair, pair, a, [peak]))
     # downwards the loss has an end
     held(sampled, -a, -math.log1p(-rate))
     held(Swapped(sampled), a, -math.log1p(-rate))
@@ -85,12 +82,12 @@ def test_mixtures_of_normals(a: float) -> None:
     up = grown(GROUP, [(0.0, 1.0)], a, [far, far / 2])
     held(group_step(1.0, 0.1, 2), a, up)
     held(group_step(1.0, 0.1, 2), -a, -math.log(0.81))
-    held(group_replaced(1.0, 0.1, 2), a, grown(GROUP, GROUP, a, [far, far / 2]))
-    held(group_replaced(1.0, 0.1, 2), -a, grown(GROUP, GROUP, a, [far, far / 2]))
+    held(replaced_group_step(1.0, 0.1, 2), a, grown(GROUP, GROUP, a, [far, far / 2]))
+    held(replaced_group_step(1.0, 0.1, 2), -a, grown(GROUP, GROUP, a, [far, far / 2]))
     both = MixtureStep((0.5, 2.0), (math.log(0.99), math.log(0.01)))
     held(both, a, grown([(0.5, 0.99), (2.0, 0.01)], [(0.0, 1.0)], a, [far, far / 4]))
     held(both, -a, grown([(0.5, 0.99), (2.0, 0.01)], [(0.0, 1.0)], -a, [-far, -far / 4]))
-    held(Apart((0.5, 2.0), (math.log(0.99), math.log(0.01))), a, up)
+    held(KnownShiftStep((0.5, 2.0), (math.log(0.99), math.log(0.01))), a, up)
 
 
 @pytest.mark.parametrize("a", ORDERS)
@@ -140,14 +137,14 @@ def test_training(order: float) -> None:
 
 STEPS: tuple[Step, ...] = (
     NormalStep(1.3), LaplaceStep(1.3), LogisticStep(1.3),
-    NormalReplaced(1.3, 0.3), LaplaceReplaced(1.3, 0.3), LaplaceReplaced(1.3, 1.0),
+    NormalReplacementStep(1.3, 0.3), LaplaceReplacementStep(1.3, 0.3), LaplaceReplacementStep(1.3, 1.0),
     Sampled(NormalStep(1.3), 0.3), Sampled(LaplaceStep(1.3), 0.3), Sampled(LogisticStep(1.3), 0.3),
     Swapped(Sampled(LaplaceStep(1.3), 0.3)), Flagged(LaplaceStep(1.3), 0.3), Flagged(NormalStep(1.3), 0.3),
-    Folded(Sampled(NormalStep(1.3), 0.3)), Apart((0.5, 2.0), (math.log(0.9), math.log(0.1))),
+    Folded(Sampled(NormalStep(1.3), 0.3)), KnownShiftStep((0.5, 2.0), (math.log(0.9), math.log(0.1))),
     Raised(Sampled(NormalStep(1.3), 0.3), 0.01),
     MixtureStep((0.0, 1.0, 2.5), tuple(np.log([0.5, 0.3, 0.2]).tolist())),
-    group_step(1.0, 0.1, 3), group_replaced(1.0, 0.1, 3), draws_step(0.7, 0.05, 12), NoisyMaxStep(1.3),
-    Apart(tuple(0.5 + 0.1 * j for j in range(20)), tuple(-0.3 * j for j in range(20))),
+    group_step(1.0, 0.1, 3), replaced_group_step(1.0, 0.1, 3), draws_step(0.7, 0.05, 12), NoisyMaxStep(1.3),
+    KnownShiftStep(tuple(0.5 + 0.1 * j for j in range(20)), tuple(-0.3 * j for j in range(20))),
 )  # fmt: skip
 
 

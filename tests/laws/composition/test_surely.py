@@ -8,10 +8,10 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.closed.normal import Normal
 from epsilens.laws.composition.order import Order
 from epsilens.laws.composition.plan import Shape
 from epsilens.laws.composition.surely import Surely, log_profile
+from epsilens.laws.normal import Normal
 
 
 @pytest.mark.parametrize("mu", [1.0, 6.0, 30.0])

@@ -6,8 +6,6 @@ import mpmath
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.composition.tilts import (
     TiltedLaplace,
     TiltedNormal,
@@ -17,6 +15,8 @@ from epsilens.laws.composition.tilts import (
     normal_spread,
 )
 from epsilens.laws.composition.transform import tilted
+from epsilens.laws.laplace import LaplaceStep
+from epsilens.laws.normal import NormalStep
 
 
 @pytest.mark.parametrize("tilt", [1e-3, 1.0, 1e5])

@@ -10,12 +10,12 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled, Swapped
 from epsilens.laws.composition.told import Told
 from epsilens.laws.composition.transform import tilted
-from epsilens.readings.law import Known
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
+from epsilens.readings.law import Exactness
 
 SAMPLED = [((1.0, 0.05), 0.8), ((2.0, 0.04), 0.2)]
 
@@ -88,7 +88,7 @@ def test_divergences_and_tails_add_up() -> None:
     assert step.kl() == pytest.approx(sum(share * one.kl() for one, share in parts))
     assert step.kl_back() == pytest.approx(sum(share * one.kl_back() for one, share in parts))
     assert step.psi() == step.least_psi == 2.0
-    assert step.known is Known.BOUND
+    assert step.known is Exactness.BOUND
     assert not step.mirrored
     assert step.sampled
     for loss in (0.5, 0.0, -0.03):
@@ -115,6 +115,6 @@ def test_a_reversed_product_composes() -> None:
 
 
 def test_mirrored_steps_stay_mirrored() -> None:
-    both = Told(((NormalReplaced(1.0, 0.1), 0.9), (NormalReplaced(2.0, 0.1), 0.1)))
+    both = Told(((NormalReplacementStep(1.0, 0.1), 0.9), (NormalReplacementStep(2.0, 0.1), 0.1)))
     assert both.mirrored
     assert float(Loss([(both, 10)]).kl()) == pytest.approx(10 * both.kl())

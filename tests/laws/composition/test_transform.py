@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
-from epsilens.laws.closed.logistic import LogisticStep
-from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilts import TiltedLaplace, TiltedNormal
 from epsilens.laws.composition.transform import Tilted, frequency, slabs, tilted
-from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
+from epsilens.laws.logistic import LogisticStep
+from epsilens.laws.normal import NormalReplacementStep, NormalStep
 
 X = np.longdouble
 U = 2.0**-53
@@ -60,7 +60,7 @@ def density(step: Step, x: Any) -> tuple[Any, Any]:
     if isinstance(step, NormalStep):
         mu = X(step.mu)
         return -(x * x + LOG_2PI) / 2, mu * (x - mu / 2)
-    if isinstance(step, NormalReplaced):
+    if isinstance(step, NormalReplacementStep):
         mu = X(step.mu)
         up, down = (mix(sign * mu * x - mu * mu / 2, step.rate) for sign in (1, -1))
         return -(x * x + LOG_2PI) / 2 + down, up - down
@@ -68,7 +68,7 @@ def density(step: Step, x: Any) -> tuple[Any, Any]:
         return -x - np.log(X(2)), 2 * x - X(step.m)
     if isinstance(step, LogisticStep):
         return -x / 2 - np.log(4 * np.sinh(X(step.epsilon) / 2)), x
-    assert isinstance(step, LaplaceReplaced)
+    assert isinstance(step, LaplaceReplacementStep)
     low, high = (-np.abs(x) + mix(np.abs(x) - np.abs(x + s * X(step.m)), step.rate) for s in (1, -1))
     return low - np.log(X(2)), high - low
 
@@ -80,11 +80,11 @@ def atoms(step: Step) -> tuple[Any, Any]:
     if isinstance(step, LaplaceStep):
         m = X(step.m)
         return np.array([-m, X(0)]) - np.log(X(2)), np.array([-m, m])
-    if isinstance(step, LaplaceReplaced):
+    if isinstance(step, LaplaceReplacementStep):
         m = X(step.m)
         top, log_p = mix(m, step.rate) - mix(-m, step.rate), mix(m, step.rate) - m - np.log(X(2))
         return np.array([log_p - top, log_p]), np.array([-top, top])
-    if isinstance(step, NormalStep | NormalReplaced | LogisticStep):
+    if isinstance(step, NormalStep | NormalReplacementStep | LogisticStep):
         return np.zeros(0, X), np.zeros(0, X)
     assert isinstance(step, Sampled | Flagged | Swapped)
     log_p, loss = atoms(step.base)
@@ -133,16 +133,16 @@ STEPS: list[Step] = [
     Swapped(Sampled(NormalStep(2.0), 0.2)),
     Sampled(Sampled(NormalStep(1.0), 0.3), 0.1),
     Sampled(Swapped(Sampled(NormalStep(1.0), 0.3)), 0.1),
-    NormalReplaced(1.0, 0.1),
-    NormalReplaced(3.0, 1e-4),
-    Sampled(NormalReplaced(1.0, 0.2), 0.3),
+    NormalReplacementStep(1.0, 0.1),
+    NormalReplacementStep(3.0, 1e-4),
+    Sampled(NormalReplacementStep(1.0, 0.2), 0.3),
     LaplaceStep(1.0),
     LaplaceStep(20.0),
     Sampled(LaplaceStep(2.0), 0.1),
     Sampled(LaplaceStep(1e-4), 1e-3),
-    LaplaceReplaced(1.0, 0.3),
-    LaplaceReplaced(4.0, 1e-5),
-    Flagged(NormalReplaced(2.0, 0.3), 0.2),
+    LaplaceReplacementStep(1.0, 0.3),
+    LaplaceReplacementStep(4.0, 1e-5),
+    Flagged(NormalReplacementStep(2.0, 0.3), 0.2),
     Swapped(Flagged(LaplaceStep(3.0), 1e-3)),
     LogisticStep(1.0),
     Sampled(LogisticStep(4.0), 0.1),
@@ -186,7 +186,7 @@ def test_transforms_are_as_exact_as_they_claim_and_below_their_bound(step: Step,
 
 
 def test_a_small_loss_sampled_often_is_as_exact_as_it_claims() -> None:
-    for step in (Sampled(NormalStep(1e-7), 0.7), Sampled(LaplaceStep(1e-6), 0.9), LaplaceReplaced(1e-7, 0.8)):
+    for step in (Sampled(NormalStep(1e-7), 0.7), Sampled(LaplaceStep(1e-6), 0.9), LaplaceReplacementStep(1e-7, 0.8)):
         x = np.linspace(*step.reach(-30.0, -30.0), 41)
         assert (np.abs(step.loss(x) - density(step, x.astype(X))[1]) <= step.error(x)).all()
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.composition import order, work
 from epsilens.laws.composition.counted import Product
 from epsilens.laws.composition.order import Order
 from epsilens.laws.composition.work import MOST_WORK, Budget, Work
+from epsilens.laws.normal import NormalStep
 
 #: A training, a reading, and its bracket as found with several times the work and no slices shared.
 SLOW: list[tuple[dict[str, Any], str, dict[str, float], tuple[float, float]]] = [

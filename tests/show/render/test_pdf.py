@@ -11,10 +11,10 @@ from tests.show.pdf.read import pages_of, streams_of, words_of
 from tests.specimens import RESULTS
 
 import epsilens as el
+from epsilens.results import Result
 from epsilens.show import charts
 from epsilens.show.document import Document, Figure, Lead, Paragraph, Section, Status, plain_table, said
 from epsilens.show.render.pdf import to_pdf
-from epsilens.shown import Shown
 
 
 def _letters(words: str) -> str:
@@ -60,7 +60,7 @@ def test_a_table_s_head_is_on_every_page() -> None:
 @pytest.mark.parametrize("name", sorted(RESULTS))
 def test_every_kind_of_result_has_a_paper(name: str) -> None:
     result: Any = RESULTS[name]()
-    if not isinstance(result, Shown):
+    if not isinstance(result, Result):
         pytest.skip("it shows itself in no form")
     made = result.to_pdf()
     assert made.startswith(b"%PDF-1.7")

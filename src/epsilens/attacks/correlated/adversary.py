@@ -18,10 +18,10 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.normal import Normal
-from ...laws.line.pieces import Pieces
+from ...laws.normal import Normal
+from ...laws.piecewise import PiecewiseLaw
 from ...readings.law import Law
-from ...worlds import Kind, Worlds
+from ...worlds import Worlds, WorldsKind
 from ..latent import mixture_pair
 
 _SMALL = 0.1  # spans (in noise scales) below which N − 1 is followed instead of N
@@ -281,7 +281,7 @@ def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
     law = _law(laws, x, y, "sigma", sigma)
     if bound <= enough or isinstance(law, Normal):
         return bound
-    assert isinstance(law, Pieces)
+    assert isinstance(law, PiecewiseLaw)
     ends = laws.places[0] - 38 * sigma, laws.places[-1] + 38 * sigma  # beyond, tails are below 1e-300
     bound = min(bound, law.psi_between(law.llr(np.linspace(*ends, 257)), most=1))
     return bound if bound <= enough else min(bound, float(law.psi()))
@@ -317,7 +317,7 @@ def experiment(
     v0, v1 = float(laws.values[x]), float(laws.values[y])
     parameters = {"target": target, "known": dict(known), "pair": (v0, v1), name: width}
     notes = () if laws.single else ("what the adversary does not know counts as the model of the data says it varies",)
-    worlds = Worlds(Kind.CORRELATED, words=(f"{title} is {v0:g}", f"{title} is {v1:g}"))
+    worlds = Worlds(WorldsKind.CORRELATED, words=(f"{title} is {v0:g}", f"{title} is {v1:g}"))
     return Experiment(_law(laws, x, y, name, width), "correlated", parameters, worlds, notes)
 
 

@@ -330,11 +330,11 @@ def chain(
                 "length is missing: say how many records the chain has, or give one transition per step",
                 parameter="length",
             )
-        count = checks.whole("length", length, low=1, high=100_000)
+        count = checks.integer("length", length, low=1, high=100_000)
         matrices = np.broadcast_to(matrices, (count - 1, *matrices.shape))
     elif matrices.ndim == 3:
         count = matrices.shape[0] + 1
-        if length is not None and checks.whole("length", length, low=1) != count:
+        if length is not None and checks.integer("length", length, low=1) != count:
             raise InputError(
                 f"length is {length} with {count - 1} transitions: give {count}, or leave it out", parameter="length"
             )

@@ -24,15 +24,15 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from ...numerics.frozen import Valued
-from ...shown import Told
+from ...numerics.values import ValueSemantics
+from ...results import ShortResult
 from .tables import check_probabilities
 
 _MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Temporal(Valued, Told):
+class Temporal(ValueSemantics, ShortResult):
     """Leakage about the value at each time, in nats.
 
     ``backward`` is from the releases up to that time, ``forward`` from that time on, ``total`` from all of them. Each
@@ -83,10 +83,10 @@ def _losses(epsilon: ArrayLike, releases: int | None) -> Array:
                 "releases is missing: say how many releases there are, or give one epsilon per release",
                 parameter="releases",
             )
-        return np.full(checks.whole("releases", releases, low=1, high=_MOST_STEPS), float(e))
+        return np.full(checks.integer("releases", releases, low=1, high=_MOST_STEPS), float(e))
     if e.ndim != 1 or e.size == 0:
         raise InputError(f"epsilon has shape {e.shape}: give one number, or one per release", parameter="epsilon")
-    if releases is not None and checks.whole("releases", releases, low=1) != e.size:
+    if releases is not None and checks.integer("releases", releases, low=1) != e.size:
         raise InputError(
             f"releases is {releases} with {e.size} values of epsilon: give {e.size}, or leave it out",
             parameter="releases",
@@ -176,7 +176,7 @@ def limit(transition: ArrayLike, epsilon: float) -> float:
     """
     p = _matrix("transition", transition)
     e = checks.scalar("epsilon", epsilon)
-    checks.within("epsilon", e, 0.0, 700.0)
+    checks.in_range("epsilon", e, 0.0, 700.0)
     at = e
     for _ in range(100_000):
         _, q, d = _step(p, at)

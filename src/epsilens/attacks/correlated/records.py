@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...calibration.choice import Binding, Choice
+from ...calibration.choose import Binding, Choice
 from ...checks import Array
 from ...errors import InputError, NoSolutionError
 from ...experiment import Experiment
 from ...laws.latent import Latent
-from ...numerics.frozen import Valued, fingerprint
-from ...numerics.roots import last_safe
+from ...numerics.roots import safe_boundary
+from ...numerics.values import ValueSemantics, fingerprint
 from ...readings.law import Law
 from ..latent import Answer, joint_law, mixture_pair
 from .adversary import Laws, experiment, leak, noise
@@ -48,7 +48,7 @@ Record = int | str
 Known = Mapping[Any, Any] | Iterable[Record]
 
 
-class Records(Valued, ABC):
+class Records(ValueSemantics, ABC):
     """Discrete records that depend on each other, and a noisy linear query of them."""
 
     parts: Contributions
@@ -439,4 +439,4 @@ def _least(read: Callable[[float], float], limit: float, start: float) -> float:
         high, low = low, low / min(max(1.01 * limit / max(read(low), 1e-300), 1.5), 1e6)
         if low < 1e-290 * start:
             return high
-    return last_safe(lambda w: read(w) - limit, high, low)
+    return safe_boundary(lambda w: read(w) - limit, high, low)

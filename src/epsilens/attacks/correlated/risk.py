@@ -13,15 +13,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ... import checks
-from ...calibration.choice import argument, limit_of
-from ...catalogue.readings import find
+from ...calibration.choose import checked_limit, reading_argument
+from ...catalogue.readings import find_reading
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.laplace import Laplace
-from ...laws.closed.normal import Normal
-from ...numerics.frozen import Frozen, Valued
-from ...shown import Sentenced, Told
+from ...laws.laplace import Laplace
+from ...laws.normal import Normal
+from ...numerics.values import FrozenMapping, ValueSemantics
+from ...results import SentenceResult, ShortResult
 from .adversary import Laws, displacement, excess, experiment, leak, psi, suprema
 
 #: Called with the share of the work done (0 to 1) and a few words on where it stands.
@@ -42,7 +42,7 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
     """Which record this is, by its name or its number."""
     if not isinstance(value, str):
-        return checks.whole(name, value, low=0, high=len(names) - 1)
+        return checks.integer(name, value, low=0, high=len(names) - 1)
     if value not in names:
         raise InputError(
             f"{name} is {value!r}: give one of {', '.join(names[:12])}, or a number from 0", parameter=name
@@ -62,7 +62,7 @@ def until(time_limit: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Worst(Valued, Sentenced, Told):
+class Worst(ValueSemantics, SentenceResult, ShortResult):
     """The largest leakage over all adversaries, with its certificate.
 
     An adversary wants the value of record ``target``, knows the records ``known`` (with ``values`` where these matter)
@@ -90,7 +90,7 @@ class Worst(Valued, Sentenced, Told):
 
     def __post_init__(self) -> None:
         if self.values is not None:
-            object.__setattr__(self, "values", Frozen(self.values))
+            object.__setattr__(self, "values", FrozenMapping(self.values))
 
     @property
     def psi(self) -> float:
@@ -101,7 +101,7 @@ class Worst(Valued, Sentenced, Told):
 
     def name_of(self, record: int) -> str:
         """What a record is called."""
-        number = checks.whole("record", record, low=0)
+        number = checks.integer("record", record, low=0)
         return self.names[number] if number < len(self.names) else f"record {number}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def _number(value: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contribution(Valued, Told):
+class Contribution(ValueSemantics, ShortResult):
     """How much one record's correlations add to the worst case: ``leakage`` as it is, ``without`` them."""
 
     shown_as = "contribution"
@@ -224,7 +224,7 @@ class Risk:
     @property
     def floor(self) -> float:
         """The reading of an adversary who learns nothing."""
-        return 0.0 if self.reading == "leakage" else float(find(self.reading).floor(**self.arguments))
+        return 0.0 if self.reading == "leakage" else float(find_reading(self.reading).floor(**self.arguments))
 
     def measure(self, places: Array, weights: Array, least: float | None = None) -> Array:
         """The risk for every ordered pair of values and every column, −∞ where there is no such pair."""
@@ -306,7 +306,7 @@ def asked(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) 
             f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
             parameter="reading",
         )
-    name = {"laplace": "scale", "gaussian": "sigma"}[checks.choice("noise", noise, ("laplace", "gaussian"))]
+    name = {"laplace": "scale", "gaussian": "sigma"}[checks.one_of("noise", noise, ("laplace", "gaussian"))]
     if reading == "leakage" and name == "sigma":
         raise InputError(
             "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
@@ -318,12 +318,12 @@ def asked(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) 
         )
     if reading == "leakage":
         return Asked(name, reading, {}, checks.scalar("at_most", at_most))
-    wanted = find(reading)
+    wanted = find_reading(reading)
     given = wanted.arguments(arguments)
     if "prior" in given:
         checks.probability("prior", checks.scalar("prior", given["prior"]), closed=False)
-    args = {k: argument(k, v) for k, v in given.items()}
-    limit = limit_of(wanted, at_most)
+    args = {k: reading_argument(k, v) for k, v in given.items()}
+    limit = checked_limit(wanted, at_most)
     if name == "scale" and wanted.name == "epsilon" and args["delta"] == 0:
         return Asked(name, "leakage", {}, limit)
     return Asked(name, wanted.name, args, limit)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...checks import Array
-from ...errors import InputError, MissingExtra, kind_of
+from ...errors import InputError, MissingExtra, type_phrase
 from .adversary import Laws
 from .records import Records
 from .risk import Outcome, Progress, Risk, Worst, record_names
@@ -263,9 +263,9 @@ def tree(
     2.213187
     """
     for name, listed in (("parents", parents), ("conditionals", conditionals)):
-        if isinstance(listed, str) or not checks.sized(listed):
+        if isinstance(listed, str) or not checks.has_length(listed):
             raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record", parameter=name)
-    above = [-1 if p is None else checks.whole("parents", p, low=-1, high=len(parents) - 1) for p in parents]
+    above = [-1 if p is None else checks.integer("parents", p, low=-1, high=len(parents) - 1) for p in parents]
     roots = [j for j, p in enumerate(above) if p == -1]
     if len(roots) != 1:
         raise InputError(
@@ -345,7 +345,7 @@ def network(
             ) from None
     if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
         raise InputError(
-            f"model is {kind_of(model)}: give a discrete Bayesian network of pgmpy, or a BIF file",
+            f"model is {type_phrase(model)}: give a discrete Bayesian network of pgmpy, or a BIF file",
             parameter="model",
         )
     nodes = list(model.nodes())

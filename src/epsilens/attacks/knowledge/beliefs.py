@@ -89,7 +89,7 @@ def between(
     They are the pair asked for, or its least and most likely possible values; ``log_p`` stands for probabilities too
     small for doubles, ``given`` for the words that say what is known.
     """
-    checks.choice("positive", positive, POSITIVE)
+    checks.one_of("positive", positive, POSITIVE)
     logs = log(p) if log_p is None else log_p
     if pair is not None:
         i, j = pair_of(pair, labels)

@@ -16,21 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import checks
-from ...catalogue.readings import find
+from ...catalogue.readings import find_reading
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.laplace import Laplace
-from ...laws.closed.normal import Normal
-from ...laws.finite.law import Finite
+from ...laws.finite_pairs import Finite
+from ...laws.laplace import Laplace
 from ...laws.latent import Latent
-from ...laws.line.line import Laplaces, Normals
-from ...laws.line.pieces import Pieces
+from ...laws.normal import Normal
+from ...laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
 from ...mechanisms.noise import gaussian, laplace
-from ...numerics.frozen import Valued
+from ...numerics.values import ValueSemantics
 from ...readings.law import Law
-from ...shown import Sentenced, Told
-from ...worlds import Kind, Worlds, of_values
+from ...results import SentenceResult, ShortResult
+from ...worlds import Worlds, WorldsKind, worlds_of_values
 from ..latent import Answer, joint_law
 from ..ratio_extrema import turning_points
 from .beliefs import distribution
@@ -42,7 +41,7 @@ _LEAST = 1e-9  # in noise units; mixtures closer than this are bounded by their 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorstPair(Valued, Sentenced, Told):
+class WorstPair(ValueSemantics, SentenceResult, ShortResult):
     """The two values of a record that a release tells apart best; ``informed`` adds the belief between them."""
 
     shown_as = "pair"
@@ -122,7 +121,7 @@ def worst_pair(
         shift = _spread(at)
         most = shift if sensitivity is None else sensitivity
         made = _noise(noise)(sensitivity=most, shift=shift, neighbours="replace", **size)
-    told = Experiment(made.law, made.origin, made.parameters, of_values(labels[i], labels[j]), made.notes)
+    told = Experiment(made.law, made.origin, made.parameters, worlds_of_values(labels[i], labels[j]), made.notes)
     known = None if belief is None else Knowledge.from_values(belief, labels, pair=(labels[i], labels[j]))
     return WorstPair((labels[i], labels[j]), shift, told, known)
 
@@ -163,7 +162,7 @@ def above(
         float(p[~high].sum() / p[high].sum()),
         "values",
         f"how likely values above {cut:g} are",
-        Worlds(Kind.OTHER, words=words),
+        Worlds(WorldsKind.OTHER, words=words),
         tuple(float(v) for v in where),
         tuple(float(x) for x in p),
     )
@@ -177,7 +176,7 @@ def above(
         law: Law = Finite.of(weights[0] @ rows, weights[1] @ rows)
         latent = UnknownValue(tuple(where.tolist()), tuple(p.tolist()), cut)
         told = {"gamma": cut, "values": int(p.size)}
-        return known.of(Experiment(law, "above", told, Worlds(Kind.OTHER, words=words), latent=latent))
+        return known.of(Experiment(law, "above", told, Worlds(WorldsKind.OTHER, words=words), latent=latent))
     at = _effects(labels, effect)
     if int(np.count_nonzero(p)) > _MOST_VALUES:
         raise InputError(
@@ -211,7 +210,7 @@ def above(
     latent = UnknownValue(
         tuple(where.tolist()), tuple(p.tolist()), cut, tuple(at.tolist()), _WIDTHS[noise], float(scale)
     )
-    return known.of(Experiment(law, "above", parameters, Worlds(Kind.OTHER, words=words), notes, latent=latent))
+    return known.of(Experiment(law, "above", parameters, Worlds(WorldsKind.OTHER, words=words), notes, latent=latent))
 
 
 _WIDTHS = {"laplace": "scale", "gaussian": "sigma"}
@@ -276,9 +275,9 @@ def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
     ones = tuple((1.0,) * len(w) for _, w in sides)
     if noise == "laplace":
         # between two locations each density is A·e^x + B·e^{−x}: their ratio is monotone
-        return Pieces(Laplaces(w0, where0, ones[0]), Laplaces(w1, where1, ones[1]))
-    lines = Normals(w0, where0, ones[0]), Normals(w1, where1, ones[1])
-    return Pieces(*lines, breaks=turning_points(*lines))
+        return PiecewiseLaw(LaplaceMixture(w0, where0, ones[0]), LaplaceMixture(w1, where1, ones[1]))
+    lines = NormalMixture(w0, where0, ones[0]), NormalMixture(w1, where1, ones[1])
+    return PiecewiseLaw(*lines, breaks=turning_points(*lines))
 
 
 def _side(place: Array, p: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -332,7 +331,7 @@ def _spread(at: Array) -> float:
 
 
 def _noise(noise: str) -> Callable[..., Experiment]:
-    return NOISES[checks.choice("noise", noise, tuple(NOISES))]
+    return NOISES[checks.one_of("noise", noise, tuple(NOISES))]
 
 
 def _rows(channel: Any, count: int) -> Array:
@@ -352,7 +351,7 @@ def _rows(channel: Any, count: int) -> Array:
 
 def _worst_rows(rows: Array, reading: str, arguments: Mapping[str, float]) -> tuple[int, int, Experiment]:
     """Every ordered pair, by the reading."""
-    wanted = find(reading)
+    wanted = find_reading(reading)
     args = wanted.arguments(arguments)
     best: tuple[float, int, int, Experiment] | None = None
     for i in range(len(rows)):

@@ -32,9 +32,9 @@ from ... import checks
 from ...checks import Array, Number
 from ...errors import InputError
 from ...experiment import Experiment
-from ...numerics.frozen import Valued
-from ...shown import Sentenced, Shown, Told
-from ...worlds import Kind, Worlds, of_values
+from ...numerics.values import ValueSemantics
+from ...results import Result, SentenceResult, ShortResult
+from ...worlds import Worlds, WorldsKind, worlds_of_values
 from .beliefs import (
     POSITIVE,
     axes,
@@ -52,11 +52,11 @@ from .beliefs import (
 )
 
 _MOST_CELLS = 1_000_000
-_UNNAMED = Worlds(Kind.OTHER, words=("H0", "H1"))
+_UNNAMED = Worlds(WorldsKind.OTHER, words=("H0", "H1"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Knowledge(Valued, Sentenced, Told):
+class Knowledge(ValueSemantics, SentenceResult, ShortResult):
     """Prior odds with where they come from; build one with a ``from_…`` method.
 
     ``prior`` is π = P(H1), ``odds`` c = (1−π)/π, ``because`` says where they come from. ``values`` and
@@ -147,7 +147,7 @@ class Knowledge(Valued, Sentenced, Told):
         Traceback (most recent call last):
         epsilens.errors.InputError: rho_p is 0.75, rho_c is 0.5: together they need (2−ρ_p)(1−ρ_c)(1−ρ_t) above 1, it is 0.625: lower rho_c below 0.2, or say what is known as a table
         """  # noqa: E501 - the message is one sentence, on one line
-        checks.choice("positive", positive, POSITIVE)
+        checks.one_of("positive", positive, POSITIVE)
         given = {"rho_p": rho_p, "rho_c": rho_c, "rho_t": rho_t}
         exact: dict[str, Fraction] = {}
         for name, value in given.items():
@@ -174,7 +174,7 @@ class Knowledge(Valued, Sentenced, Told):
             float(odds),
             "coefficients",
             because,
-            Worlds(Kind.RECORD, positive == "less likely", words),
+            Worlds(WorldsKind.RECORD, positive == "less likely", words),
             direction=direction,
         )
 
@@ -314,9 +314,9 @@ class Knowledge(Valued, Sentenced, Told):
         for row in matrix:
             sums_to_one("a row of transition", row)
         matrix = matrix / matrix.sum(axis=1, keepdims=True)
-        when = checks.whole("at", at, low=0, high=10**9)
+        when = checks.integer("at", at, low=0, high=10**9)
         seen = {
-            checks.whole("observed", time, low=0, high=10**9): which(f"observed[{brief(time)}]", state, labels)
+            checks.integer("observed", time, low=0, high=10**9): which(f"observed[{brief(time)}]", state, labels)
             for time, state in mapping(
                 "observed", {} if observed is None else observed, "{0: 1}, a state for a time"
             ).items()
@@ -343,14 +343,14 @@ class Knowledge(Valued, Sentenced, Told):
             odds,
             source,
             f"how likely {labels[j]} and {labels[i]} are{given}",
-            of_values(labels[i], labels[j]),
+            worlds_of_values(labels[i], labels[j]),
             tuple(labels),
             tuple(float(x) for x in p),
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Informed(Valued, Shown):
+class Informed(ValueSemantics, Result):
     """An experiment read by an adversary with some knowledge: the readings that take a prior, with theirs.
 
     >>> import epsilens as el

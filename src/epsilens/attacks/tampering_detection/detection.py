@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...errors import InputError
 from ...mechanisms.noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
-from ...numerics.frozen import Valued
-from ...shown import Sentenced, Told
+from ...numerics.values import ValueSemantics
+from ...results import SentenceResult, ShortResult
 from .hiding import boundary
 from .tampering import MOST, checked_stretch, power_of
 
@@ -30,7 +30,7 @@ _FAR = 1e150  # beyond so many units of noise even the logarithm of a p-value ov
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Detection(Valued, Sentenced, Told):
+class Detection(ValueSemantics, SentenceResult, ShortResult):
     """The verdict on one answer.
 
     ``alarm`` is whether the p-value is at most ``level``, the share of false alarms of this test; ``below`` and
@@ -96,7 +96,7 @@ class Detection(Valued, Sentenced, Told):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Series(Valued, Sentenced):
+class Series(ValueSemantics, SentenceResult):
     """The verdicts on a series of answers.
 
     At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
@@ -178,7 +178,7 @@ def _detection(
 
 
 def _options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
-    checks.choice("side", side, SIDES)
+    checks.one_of("side", side, SIDES)
     level = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
     return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)
 
@@ -253,7 +253,7 @@ def detect_series(
     ((2,), [0.73576, 0.73576, 2e-05])
     """
     level, moved, theta = _options(alpha, side, bias, stretch)
-    checks.choice("method", method, METHODS)
+    checks.one_of("method", method, METHODS)
     made = _noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )  # fmt: skip

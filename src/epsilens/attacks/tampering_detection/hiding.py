@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import checks
-from ...checks import Array, Number, plain
+from ...checks import Array, Number, float_or_array
 from ...errors import NoSolutionError
-from ...laws.closed.normal import Normal
+from ...laws.normal import Normal
 from ...mechanisms.noise import calibrate, quantile, tail, two_sided_quantile
 from ...numerics.roots import root
 from ...numerics.special import probit_gap
@@ -111,13 +111,13 @@ def _settle(value: float, good: Callable[[float], bool], direction: int) -> floa
 def _in_units(m: float, unit: Array, good: Callable[[float], bool], direction: int) -> Number:
     """m units of noise in those of the answer, each read again as the answer will be: value over unit."""
     if m == 0 or math.isinf(m):
-        return plain(np.full(np.shape(unit), m))
+        return float_or_array(np.full(np.shape(unit), m))
     values = [_settle(m * float(u), lambda v, u=float(u): good(v / u), direction) for u in np.ravel(unit)]  # type: ignore[misc]
-    return plain(np.asarray(values).reshape(np.shape(unit)))
+    return float_or_array(np.asarray(values).reshape(np.shape(unit)))
 
 
 def _rates(alpha: Any, power: Any, test: str, stretch: Any) -> tuple[float, float, float]:
-    checks.choice("test", test, TESTS)
+    checks.one_of("test", test, TESTS)
     a = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
     return a, float(checks.probability("power", checks.scalar("power", power))), checked_stretch(stretch)
 

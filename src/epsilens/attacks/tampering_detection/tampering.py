@@ -18,18 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import checks
-from ...checks import Array, Number, plain
+from ...checks import Array, Number, float_or_array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.laplace import Laplace
-from ...laws.closed.normal import Normal
-from ...laws.closed.stretched_laplace import StretchedLaplace
-from ...laws.closed.stretched_normal import StretchedNormal
+from ...laws.laplace import Laplace
 from ...laws.latent import Latent
+from ...laws.normal import Normal
+from ...laws.stretched import StretchedLaplace, StretchedNormal
 from ...mechanisms.noise import calibrate, quantile, tail, together, two_sided_quantile
-from ...numerics.frozen import Valued
+from ...numerics.values import ValueSemantics
 from ...readings.law import Law
-from ...shown import Told
+from ...results import ShortResult
 from ...worlds import TAMPERING
 
 TESTS = ("one-sided", "two-sided", "optimal")
@@ -38,7 +37,7 @@ MOST = 1e4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule(Valued, Told):
+class Rule(ValueSemantics, ShortResult):
     """Alarm when published − expected is under ``below`` or over ``above``, both in units of the answer.
 
     An infinite end is never reached; at a size of 1 ``above`` is minus infinity and the alarm always sounds. ``size``
@@ -171,11 +170,11 @@ class Tampering(Experiment):
         >>> round(tampering(epsilon=1.0, bias=1.0, stretch=1.5).chernoff_coefficient(0.4), 12)
         0.083663276929
         """
-        tilt = self.fit(checks.within("a", a, -1e6, 1e6))
+        tilt = self.fit(checks.in_range("a", a, -1e6, 1e6))
         # ∫ f0^a f1^{1−a}: small powers by the order in which they are not rounded
         low = self.law.reverse().log_moment(np.minimum(tilt, 0.5))
         high = self.law.log_moment(1 - np.maximum(tilt, 0.5))
-        return plain(0.0 - np.where(tilt < 0.5, low, high))
+        return float_or_array(0.0 - np.where(tilt < 0.5, low, high))
 
     def _units(self, alpha: ArrayLike) -> tuple[Array, str, Array, float, Array]:
         p = self.parameters
@@ -187,7 +186,14 @@ class Tampering(Experiment):
 def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:
     always = alpha >= 1
     below, above = np.where(always, -np.inf, below) + 0.0, np.where(always, -np.inf, above) + 0.0
-    return Rule(test, plain(np.asarray(threshold) + 0.0), plain(below), plain(above), plain(alpha), plain(power))
+    return Rule(
+        test,
+        float_or_array(np.asarray(threshold) + 0.0),
+        float_or_array(below),
+        float_or_array(above),
+        float_or_array(alpha),
+        float_or_array(power),
+    )
 
 
 def tampering(
@@ -235,7 +241,7 @@ def tampering(
     return Tampering(
         pair(made.kind, m, theta),
         "tampering",
-        {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
+        {k: float_or_array(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
         worlds=TAMPERING,
         notes=notes,
         latent=FalseRecords() if theta > 1 else None,
@@ -273,7 +279,7 @@ def kl_bound(epsilon: ArrayLike) -> Number:
     0.462117157
     """
     eps = checks.at_least("epsilon", epsilon, 0.0)
-    return plain(eps * np.tanh(eps / 2))
+    return float_or_array(eps * np.tanh(eps / 2))
 
 
 def chernoff_bound(kl: ArrayLike, a: ArrayLike, *, reverse_kl: ArrayLike | None = None) -> Number:
@@ -287,12 +293,12 @@ def chernoff_bound(kl: ArrayLike, a: ArrayLike, *, reverse_kl: ArrayLike | None 
     """
     d, tilt = checks.at_least("kl", kl, 0.0, infinite=True), checks.probability("a", a)
     other = d if reverse_kl is None else checks.at_least("reverse_kl", reverse_kl, 0.0, infinite=True)
-    checks.fitting(kl=d, a=tilt, reverse_kl=other)
+    checks.broadcastable(kl=d, a=tilt, reverse_kl=other)
     with np.errstate(invalid="ignore"):
         bound = np.where(tilt == 1, 0.0, (1 - tilt) * d)
         if reverse_kl is not None:
             bound = np.minimum(bound, np.where(tilt == 0, 0.0, tilt * other))
-    return plain(bound)
+    return float_or_array(bound)
 
 
 def privacy_distortion(

@@ -8,9 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
-from ...numerics.frozen import Valued
-from ...numerics.written import written
-from ...shown import Sentenced
+from ...numerics.formatting import json_value
+from ...numerics.values import ValueSemantics
+from ...results import SentenceResult
 from ..result import Audit, Verdict
 
 #: What is audited: a function of one input, or of an input and a number of runs where the case is batched.
@@ -80,7 +80,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CaseFound(Valued):
+class CaseFound(ValueSemantics):
     """What was found in a case: ``audit`` is None where it was not run, and ``why`` says what to do.
 
     ``audit`` is the verdict; ``bound`` a bound on fresh runs where the claim was refuted and it was asked.
@@ -115,14 +115,14 @@ class CaseFound(Valued):
             "name": c.name, "about": c.about, "library": c.library.name, "version": self.version or None,
             "claim": c.claimed, "pair": list(c.pair), "broken": c.broken, "twin": c.twin or None,
             "verdict": None if a is None else str(a.verdict), "refuted_after": self.refuted_after,
-            "as_known": self.as_known, "skipped": self.why or None, "epsilon_lo": written(self.epsilon_lo),
+            "as_known": self.as_known, "skipped": self.why or None, "epsilon_lo": json_value(self.epsilon_lo),
             "audit": None if a is None else a.to_dict(),
             "bound": None if self.bound is None else self.bound.to_dict(),
         }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Catalogue(Valued, Sentenced):
+class Catalogue(ValueSemantics, SentenceResult):
     """What was found in several cases, in their order."""
 
     shown_as = "audited-cases"

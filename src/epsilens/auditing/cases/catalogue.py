@@ -66,7 +66,7 @@ def audit_cases(
     >>> [(each.case.name, str(each.audit.verdict)) for each in found.found]
     [('numpy-laplace', 'VIOLATION'), ('numpy-geometric', 'CONSISTENT')]
     """
-    most = None if runs is None else checks.whole("runs", runs, low=1)
+    most = None if runs is None else checks.integer("runs", runs, low=1)
     asked = chosen(names)
     each = 1 - level_of(confidence) / (2 * len(asked))
     done: list[CaseFound] = []

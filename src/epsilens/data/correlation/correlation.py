@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from ...attacks.correlated import Contribution, Worst
-from ...numerics.frozen import Frozen, Valued
-from ...shown import Sentenced
+from ...numerics.values import FrozenMapping, ValueSemantics
+from ...results import SentenceResult
 from ..tables.columns import column_of
 from ..tables.open import OpenTable, open_table
 from . import estimates
@@ -38,7 +38,7 @@ DISCLOSURE = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation(Valued, Sentenced):
+class Correlation(ValueSemantics, SentenceResult):
     """What one noisy answer gives away about one record when records depend on each other.
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
@@ -73,8 +73,8 @@ class Correlation(Valued, Sentenced):
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "estimate", Frozen(self.estimate))
-        object.__setattr__(self, "contributions", Frozen(self.contributions))
+        object.__setattr__(self, "estimate", FrozenMapping(self.estimate))
+        object.__setattr__(self, "contributions", FrozenMapping(self.contributions))
 
     def __repr__(self) -> str:
         table = self.table if len(self.table) <= 60 else self.table[:59] + "…"

@@ -296,7 +296,7 @@ def _grouped(opened: OpenTable, asked: Question, layout: Groups) -> Estimate:
         raise InputError("query has weights: members of a group are alike; give 'sum'", parameter="query")
     asked.tell(0.02, "groups")
     found = related_rows(opened, asked.columns[0], by, limit, asked.confidence)
-    n = found.size if size is None else checks.whole("size", size, low=2, high=MOST_RECORDS)
+    n = found.size if size is None else checks.integer("size", size, low=2, high=MOST_RECORDS)
     if n > MOST_RECORDS:
         raise InputError(
             f"by is {by!r}: its largest group has {n:,} members; give size, the members that count, "

@@ -95,7 +95,7 @@ class Question:
         if not isinstance(columns, Iterable) or not all(isinstance(c, str) for c in columns):
             raise InputError(f"columns is {columns!r:.60}: give a list of column names", parameter="columns")
         names = [c.strip() for c in columns.split(",")] if isinstance(columns, str) else list(columns)
-        checks.choice("model", model, tuple(Model))
+        checks.one_of("model", model, tuple(Model))
         widths = {"scale": scale, "sigma": sigma, "epsilon": epsilon}
         given = [name for name, value in widths.items() if value is not None]
         if len(given) > 1:
@@ -168,7 +168,7 @@ class Question:
     def weights(self, n: int) -> Array:
         """The weights of n records."""
         if isinstance(self.query, str):
-            checks.choice("query", self.query, ("sum",))
+            checks.one_of("query", self.query, ("sum",))
             return np.ones(n)
         weights = checks.real("query", self.query)
         if weights.shape != (n,):

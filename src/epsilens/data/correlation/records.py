@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
-from ...shown import listed
+from ...results import join_words
 from ..tables.columns import column_of, value_of
 from ..tables.dialect import finite, is_nan, ones, plain, side_by_side
 from ..tables.engines import Engine, need_ibis
@@ -172,7 +172,7 @@ def _centre(records: Records) -> tuple[Array, Array]:
     rows, centre, spread = centred(records.engine, records.base.filter(complete(records)), columns)
     if not rows:
         raise InputError(
-            f"no row of the table has a usable number in each of {listed(records.names[:6])}: "
+            f"no row of the table has a usable number in each of {join_words(records.names[:6])}: "
             "leave out the columns that are empty"
         )
     return centre, spread
@@ -211,7 +211,7 @@ def moments(records: Records) -> Moments:
         cov = centred * spread[:, None] * spread
     if not np.isfinite(cov).all():
         raise InputError(
-            f"columns has values too large to multiply in {listed(records.names[:6])}: give bounds, or divide them",
+            f"columns has values too large to multiply in {join_words(records.names[:6])}: give bounds, or divide them",
             parameter="columns",
         )
     low, high = (np.array([got[f"{end}{i}"] for i in range(n)]) * spread + centre for end in "lh")
@@ -241,7 +241,7 @@ def cells(records: Records) -> tuple[NDArray[np.int64], list[Array], int]:
         ok &= ~np.isnan(found[key])
     if not ok.any():
         raise InputError(
-            f"no row of the table has a usable number in each of {listed(records.names[:6])}: "
+            f"no row of the table has a usable number in each of {join_words(records.names[:6])}: "
             "leave out the columns that are empty"
         )
     values, place = [], []

@@ -18,9 +18,9 @@ import numpy as np
 
 from ...attacks.correlated import normal
 from ...attacks.correlated.joint_normal.records import NormalRecords
-from ...checks import Array, probability, scalar, whole
+from ...checks import Array, integer, probability, scalar
 from ...errors import InputError
-from ...numerics.frozen import Frozen, Valued
+from ...numerics.values import FrozenMapping, ValueSemantics
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, open_table, reading
@@ -36,7 +36,7 @@ _STEPS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Related(Valued):
+class Related(ValueSemantics):
     """How alike the members of a group are: ``rho`` with its ``interval``, and how many members groups have.
 
     ``interval`` has the confidence ``confidence``; its upper end alone the ``level``, which rests on ``method``.
@@ -60,7 +60,7 @@ class Related(Valued):
     variance: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", Frozen(self.sizes))
+        object.__setattr__(self, "sizes", FrozenMapping(self.sizes))
 
     def model(self, rho: float | None = None, size: int | None = None, reach: float = 1.0) -> NormalRecords:
         """The group as correlated normal records, all weights 1; ``rho`` and ``size`` as estimated unless given.
@@ -68,7 +68,7 @@ class Related(Valued):
         A negative correlation is only possible down to −1/(size−1): anything at or below that is taken as 0, which
         leaks no less.
         """
-        n = self.size if size is None else whole("size", size, low=1)
+        n = self.size if size is None else integer("size", size, low=1)
         r = _possible(self.rho if rho is None else scalar("rho", rho), n)
         cov = self.variance * (r + (1 - r) * np.eye(n))
         names = [f"member {i + 1}" for i in range(n)]
@@ -89,7 +89,7 @@ class Related(Valued):
         β = (1 + (n−1)ρ)/(1 + kρ) for k known; of the n−k−1 others remains the variance
         m(1−ρ)v + m²ρ(1−ρ)v/(1 + kρ), m = n−k−1, which counts as noise if ``own_noise``.
         """
-        n = self.size if size is None else whole("size", size, low=1)
+        n = self.size if size is None else integer("size", size, low=1)
         r, v = _possible(self.rho if rho is None else scalar("rho", rho), n), self.variance
         known = np.arange(n, dtype=float)
         shift = reach * (1 + (n - 1) * r) / (1 + known * r)

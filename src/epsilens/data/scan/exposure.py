@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...numerics.frozen import Frozen, Valued
+from ...numerics.values import FrozenMapping, ValueSemantics
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
@@ -48,7 +48,7 @@ class GroupFacts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryRisk(Valued):
+class QueryRisk(ValueSemantics):
     """What one planned query means for the people who can be isolated.
 
     ``gap``, ``ratio`` (gap over sensitivity) and ``success`` are read at the worst-placed person, at 99% and 90% of
@@ -70,9 +70,9 @@ class QueryRisk(Valued):
     known: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gap", Frozen(self.gap))
-        object.__setattr__(self, "ratio", Frozen(self.ratio))
-        object.__setattr__(self, "success", None if self.success is None else Frozen(self.success))
+        object.__setattr__(self, "gap", FrozenMapping(self.gap))
+        object.__setattr__(self, "ratio", FrozenMapping(self.ratio))
+        object.__setattr__(self, "success", None if self.success is None else FrozenMapping(self.success))
 
     def to_dict(self) -> dict[str, Any]:
         """The risk as plain values."""

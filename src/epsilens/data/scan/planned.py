@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ...attacks.differencing_queries import differencing
-from ...calibration.choice import choose
+from ...calibration.choose import choose
 from ...experiment import Experiment
 from ...mechanisms.composition import compose
 from ...mechanisms.noise import calibrated_psi, gaussian, laplace
-from ...readings.law import Known
+from ...readings.law import Exactness
 from ..queries import Noise
 from .combinations import Isolating
 from .request import Attack
@@ -143,7 +143,7 @@ def _read(found: Isolating, attack: Attack, epsilon: float | None, limit: float 
         return (everyone_known if attack.known else attack_on)(found, steps(epsilon), attack.noise)
 
     success = alone = known = above = largest = None
-    bound = seen(epsilon=epsilon or 1.0).law.known is Known.BOUND
+    bound = seen(epsilon=epsilon or 1.0).law.known is Exactness.BOUND
     if epsilon is not None:
         success = float(np.asarray(seen(epsilon=epsilon).success()))
         known = float(np.asarray(everyone_known(found, steps(epsilon), attack.noise).success()))

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...attacks.differencing_queries import differencing
-from ...calibration.choice import choose
-from ...checks import choice, positive, probability, scalar, whole
+from ...calibration.choose import choose
+from ...checks import integer, one_of, positive, probability, scalar
 from ...errors import InputError
 from ..queries import Noise, Query, parse_queries
 from ..tables.columns import column_of, value_of
@@ -84,7 +84,7 @@ class Attack:
         Traceback (most recent call last):
         epsilens.errors.InputError: noise is 'geometric', which is for whole numbers, but 'sum visits bounds 0 77' is planned: use 'laplace' or 'gaussian'
         """  # noqa: E501 - the message is one sentence, on one line
-        choice("noise", noise, tuple(Noise))
+        one_of("noise", noise, tuple(Noise))
         made = cls(Noise(noise), delta, known)
         if (delta is not None) != (made.noise is Noise.GAUSSIAN):
             raise InputError(
@@ -174,8 +174,8 @@ class ScanRequest:
             epsilon = float(positive("epsilon", scalar("epsilon", epsilon)))
         if quantile is not None:
             quantile = float(probability("quantile", scalar("quantile", quantile), closed=False))
-        fewest = whole("min_query_size", min_query_size, low=1)
-        most = None if max_rows is None else whole("max_rows", max_rows, low=1)
+        fewest = integer("min_query_size", min_query_size, low=1)
+        most = None if max_rows is None else integer("max_rows", max_rows, low=1)
         share = None if sampling_fraction is None else scalar("sampling_fraction", sampling_fraction)
         if share is not None and not 0 < share <= 1:
             raise InputError(
@@ -187,7 +187,7 @@ class ScanRequest:
         names = quasi_identifiers
         quasi = tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(names)
         if known_columns is not None:
-            known_columns = whole("known_columns", known_columns, low=1, high=max(1, len(quasi)))
+            known_columns = integer("known_columns", known_columns, low=1, high=max(1, len(quasi)))
         affordable(len(quasi), known_columns)
         return cls(
             quasi_identifiers=quasi,

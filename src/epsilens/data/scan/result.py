@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...numerics.frozen import Frozen, Valued
-from ...shown import Sentenced, presenter
+from ...numerics.values import FrozenMapping, ValueSemantics
+from ...results import SentenceResult, presenter
 from ..queries import Noise
 from .combinations import Isolating
 from .exposure import QueryRisk
@@ -44,7 +44,7 @@ class ColumnShare:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scan(Valued, Sentenced):
+class Scan(ValueSemantics, SentenceResult):
     """Who can be isolated in a table, and what planned queries tell about them.
 
     ``isolated`` people have, among their rows, a combination of at most ``known_columns`` quasi-identifiers that no
@@ -87,9 +87,9 @@ class Scan(Valued, Sentenced):
     sampling_fraction: float | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_sizes", Frozen(self.class_sizes))
-        object.__setattr__(self, "fewest", Frozen(self.fewest))
-        object.__setattr__(self, "shown", tuple(Frozen(values) for values in self.shown))
+        object.__setattr__(self, "class_sizes", FrozenMapping(self.class_sizes))
+        object.__setattr__(self, "fewest", FrozenMapping(self.fewest))
+        object.__setattr__(self, "shown", tuple(FrozenMapping(values) for values in self.shown))
 
     def __repr__(self) -> str:
         table = self.table if len(self.table) <= 60 else self.table[:59] + "…"

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, MissingExtra, kind_of
+from ...errors import InputError, MissingExtra, type_phrase
 from .failures import sentence
 
 #: What may be given as a table.
@@ -80,7 +80,7 @@ def as_arrow(data: Any) -> Any:
     if type(data).__module__.startswith("pyspark.pandas"):
         raise InputError("table is a pandas frame on Spark: pass frame.to_spark(index_col=…)", parameter="table")
     if not isinstance(data, pa.Table) and not hasattr(data, "__arrow_c_stream__"):
-        raise InputError(f"table is {kind_of(data)}: give {FORMS}", parameter="table")
+        raise InputError(f"table is {type_phrase(data)}: give {FORMS}", parameter="table")
     if _is(data, "polars", ("DataFrame",)):
         check_names(data.columns, "the frame")
         return _plain(_from_columns({name: data[name] for name in data.columns}, data.width, pa), pa)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...checks import Array
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .moments import Integrated
 from .step import Step
 
@@ -95,6 +95,6 @@ class Around(Integrated):
         return self.base.turns
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """As the base."""
         return self.base.known

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import Array
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .around import Around
 from .moments import LEGENDRE, panels
 from .step import Atoms, Exponent, Step, no_group
@@ -189,9 +189,9 @@ class Folded(Around):
         return self.base.kl() + self.base.kl_back()
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """Several of them bound what they stand for."""
-        return Known.BOUND
+        return Exactness.BOUND
 
     @property
     def sampled(self) -> bool:

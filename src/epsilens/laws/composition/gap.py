@@ -8,7 +8,7 @@ Everything is read off r(u) = h(e^u) − (1 − e^u)₊, which keeps its digits 
 line between two places where it is above it at both. *From below* h is convex, and lies above the lines through
 neighbouring places on either side. The pair in the other order has r'(u) = e^u·r(−u), and the same gaps at the other
 half of its tests; both halves meet at the test with two errors x alike, x = max (1 − h(t))/(1 + t). Where x is below
-the level, the gap of that test is what is asked for (:mod:`epsilens.readings.practical`).
+the level, the gap of that test is what is asked for (:mod:`epsilens.readings.gdp`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import half_normal_quantile, probit_gap
+from ...readings.gdp import equal_error_bracket, equal_error_mu
 from ...readings.law import Law
-from ...readings.practical import balanced, of_balanced
 from .overall import Sides, from_below
 
 _FIRST, _MOST = 24, 480  # places to each side, and in all
@@ -158,12 +158,12 @@ def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[f
     """(low, high) of μ, the places whose lines bound too little, and the least R(α) − α that counts."""
     least, most, wide = _alike(half, symmetric)
     if least < level:
-        return of_balanced(most), of_balanced(least), wide, 1 - 2 * most if most < 0.5 else 0.0
+        return equal_error_mu(most), equal_error_mu(least), wide, 1 - 2 * most if most < 0.5 else 0.0
     views = [half] if symmetric else [half, half.other()]
     seen = [_view(view, level, least, most) for view in views]
     low, high = (
-        max(of_balanced(most), *(one.low for one in seen)),
-        max(of_balanced(most), *(float(np.max(one.bound)) for one in seen)),
+        max(equal_error_mu(most), *(one.low for one in seen)),
+        max(equal_error_mu(most), *(float(np.max(one.bound)) for one in seen)),
     )
     wide &= most > least * (1 + _NEARLY)
     loosest = low + max(_SHARE * (high - low), _ENOUGH * width / 2 * low)
@@ -256,10 +256,10 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
     here = ndtr(np.asarray(-about / 2))
     if not float(under.tradeoff(here)) <= _KNOWN * float(law.tradeoff(here)):
         return 0.0, math.inf
-    least, most = balanced(law, width / 400)[0], balanced(under, width / 400)[1]
+    least, most = equal_error_bracket(law, width / 400)[0], equal_error_bracket(under, width / 400)[1]
     if least < level:
-        return of_balanced(most), of_balanced(least)
-    low = high = of_balanced(most)
+        return equal_error_mu(most), equal_error_mu(least)
+    low = high = equal_error_mu(most)
     for upper, lower in [(law, under)] if law.symmetric else [(law, under), (law.reverse(), under.reverse())]:
         z = np.linspace(-float(ndtri(max(most, level))), -float(ndtri(level)), 33)
         for _ in range(_ROUNDS):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.guesses import fbeta_floor
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .index import Curve, mu_of, psi_of
 from .moments import divergences, rounding
 from .order import ROUGH, Order, Work
@@ -359,8 +359,10 @@ class Loss(Sided):
         return low, high
 
 
-def _restored(steps: tuple[Counted, ...], width: float, known: Known, upper: bool, flipped: bool, part: int) -> Loss:
+def _restored(
+    steps: tuple[Counted, ...], width: float, known: Exactness, upper: bool, flipped: bool, part: int
+) -> Loss:
     """A law unpickled: what it had computed stays behind."""
-    made = Loss(steps, width, bound=known is Known.BOUND).sharing(part)
+    made = Loss(steps, width, bound=known is Exactness.BOUND).sharing(part)
     made = made._like(made._backward, made._forward, True) if flipped else made
     return made if upper else made.other_side()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...checks import Array
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .around import Around
 from .step import Atoms, Exponent, Step
 
@@ -89,9 +89,9 @@ class Raised(Around):
         return math.inf
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """More is seen than there is."""
-        return Known.BOUND
+        return Exactness.BOUND
 
     @property
     def sampled(self) -> bool:

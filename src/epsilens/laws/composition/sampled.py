@@ -2,7 +2,7 @@
 
 Adding or removing a person mixes H1 with H0 (``Sampled``); ``Flagged`` tells whether the person was drawn. Where one
 record is exchanged for another, see
-:class:`~epsilens.laws.closed.normal.NormalReplaced`.
+:class:`~epsilens.laws.normal.NormalReplacementStep`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import Array
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .around import Around
 from .step import Atoms, Exponent, Noise, NoiseKind, Step, Tails, no_group
 
@@ -422,9 +422,9 @@ class Flagged(Around):
         return max(low + math.log(self.rate) / abs(power), 0.0), high
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """The adversary is told what they would not see."""
-        return Known.BOUND
+        return Exactness.BOUND
 
     @property
     def sampled(self) -> bool:

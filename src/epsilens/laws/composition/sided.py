@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from ...checks import Array
-from ...numerics.written import brief
-from ...readings.law import Known
+from ...numerics.formatting import short_repr
+from ...readings.law import Exactness
 from .counted import Product
 from .order import Order, Work
 from .sampled import Swapped
@@ -33,8 +33,8 @@ class Sided(Composable):
 
     def __init__(self, steps: Sequence[Counted], width: float = WIDTH, *, bound: bool = False) -> None:
         product = Product(steps)
-        bound = bound or any(step.known is Known.BOUND for step, _ in steps)
-        self.known = Known.BOUND if bound else Known.BRACKET
+        bound = bound or any(step.known is Exactness.BOUND for step, _ in steps)
+        self.known = Exactness.BOUND if bound else Exactness.BRACKET
         self._set(Order(product, False, width), Order(product, True, width), True)
 
     def _set(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Self:
@@ -52,7 +52,7 @@ class Sided(Composable):
         return hash((Sided, self._facts()))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({brief(self.steps())}, width={self.width:g}, {self.known})"
+        return f"{type(self).__name__}({short_repr(self.steps())}, width={self.width:g}, {self.known})"
 
     @property
     def _counted(self) -> tuple[Counted, ...]:
@@ -116,7 +116,7 @@ class Sided(Composable):
     def as_bound(self) -> Self:
         """The same where it only stands for something no riskier."""
         made = self._like(self._forward, self._backward, self._upper)
-        made.known = Known.BOUND
+        made.known = Exactness.BOUND
         return made
 
     def with_width(self, width: float) -> Self:

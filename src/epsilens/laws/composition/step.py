@@ -18,16 +18,16 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from ...numerics.frozen import Valued
-from ...readings.law import FAR_ORDER, Known, Law
-from ...worlds import Neighbours
+from ...numerics.values import ValueSemantics
+from ...readings.law import FAR_ORDER, Exactness, Law
+from ...worlds import Relation
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Atoms(Valued):
+class Atoms(ValueSemantics):
     """Masses exp(log_p) under H1 at the losses ``loss``; ``only1`` and ``only0`` lie at +∞ and −∞."""
 
     loss: Array
@@ -65,7 +65,7 @@ class Noise:
     kind: NoiseKind
     size: float
     rate: float | None = None
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Relation = Relation.ADD_REMOVE
     swapped: bool = False
 
 
@@ -320,9 +320,9 @@ class Step(ABC):
     # -- what it is -----------------------------------------------------------------------------------------------
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
-        return Known.EXACT
+        return Exactness.EXACT
 
     @property
     def concentration(self) -> float:

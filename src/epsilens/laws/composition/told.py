@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ...checks import Array
-from ...readings.law import Known
+from ...readings.law import Exactness
 from .lattice import Lattice, Side
 from .moments import Nodes
 from .step import Atoms, Step, Tilting, no_group
@@ -165,9 +165,9 @@ class Told(Step):
         return max(step.least_psi for step, _ in self.parts)
 
     @property
-    def known(self) -> Known:
+    def known(self) -> Exactness:
         """The adversary is told what they would not see."""
-        return Known.BOUND
+        return Exactness.BOUND
 
     @property
     def sampled(self) -> bool:

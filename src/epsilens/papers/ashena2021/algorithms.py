@@ -21,7 +21,7 @@ from scipy.special import betaincinv
 
 from ... import checks
 from ...attacks.differencing_queries import differencing
-from ...calibration.choice import choose
+from ...calibration.choose import choose
 from ...checks import Array
 from ...errors import InputError
 from ...show.words import number
@@ -48,7 +48,7 @@ class Attack:
     def __post_init__(self) -> None:
         checks.positive("epsilon", self.epsilon)
         checks.positive("sensitivity", self.sensitivity)
-        checks.choice("known", self.known, ("nothing", "broad", "narrow"))
+        checks.one_of("known", self.known, ("nothing", "broad", "narrow"))
         if self.n and (self.known == "nothing" or self.n < 2):
             raise InputError(
                 f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer",
@@ -183,7 +183,7 @@ def rule_success(
     below ½.
     """
     attack = Attack(epsilon=epsilon, sensitivity=bounds[1] - bounds[0], n=n, value=value, answer=mean, known=known)
-    checks.choice("clamped", clamped, ("plain", "random"))
+    checks.one_of("clamped", clamped, ("plain", "random"))
     b, size, other = attack.sensitivity / epsilon, n, attack.other
     shift = abs(value - mean)
     if clamped == "plain":

@@ -24,7 +24,7 @@ def crowded(epsilon: float, k: int, share: float = 0.5) -> float:
     (0.767215, True)
     """
     scale = 2 / float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
-    k = checks.whole("k", k, low=1, high=10_000)
+    k = checks.integer("k", k, low=1, high=10_000)
     share = float(checks.probability("share", checks.scalar("share", share)))
     weights = binom.pmf(np.arange(k), k - 1, share)
     # The optimal threshold solves g(x) = g(x − 1); a fine grid finds the success to 1e-6.

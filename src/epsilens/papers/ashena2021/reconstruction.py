@@ -24,7 +24,7 @@ def at_most(epsilon: float, queries: int, *, shared: bool = True) -> float:
     0.907654
     """
     each = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
-    queries = checks.whole("queries", queries, low=1, high=10_000)
+    queries = checks.integer("queries", queries, low=1, high=10_000)
     return float(laplace(epsilon=each / queries if shared else each).repeat(queries).success())
 
 
@@ -42,10 +42,10 @@ def recovered(
     (True, True)
     """
     epsilon = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
-    people = checks.whole("people", people, low=1, high=2_000)
-    queries = checks.whole("queries", queries, low=1, high=10_000)
-    trials = checks.whole("trials", trials, low=2, high=100_000)
-    generator = np.random.default_rng(checks.whole("seed", seed, low=0, high=2**32))
+    people = checks.integer("people", people, low=1, high=2_000)
+    queries = checks.integer("queries", queries, low=1, high=10_000)
+    trials = checks.integer("trials", trials, low=2, high=100_000)
+    generator = np.random.default_rng(checks.integer("seed", seed, low=0, high=2**32))
     scale = (queries if shared else 1) / epsilon
     shares = np.empty(trials)
     for trial in range(trials):

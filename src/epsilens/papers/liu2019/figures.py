@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...attacks.knowledge.knowledge import Knowledge
-from ...calibration.choice import choose
+from ...calibration.choose import choose
 from ...experiment import Experiment
 from ...mechanisms.noise import gaussian, laplace
 from ...notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises

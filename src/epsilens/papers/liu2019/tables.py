@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from ...attacks.knowledge.knowledge import Knowledge
-from ...calibration.choice import choose
+from ...calibration.choose import choose
 from ...errors import NoSolutionError
 from ...mechanisms.composition import vector
 from ...mechanisms.noise import gaussian, laplace
-from ...numerics.written import rounded_up
+from ...numerics.formatting import ceil_digits
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number, small
@@ -153,10 +153,10 @@ def _sigma_table() -> Item:
     rows = tuple(
         (
             f"ε = {r['epsilon']:g}, ΔQ = {r['sensitivity']:g}",
-            rounded_up(r["printed"], 5),
+            ceil_digits(r["printed"], 5),
             number(r["reached_by_printed"]),
-            "not proven" if r["classical"] is None else rounded_up(r["classical"], 5),
-            rounded_up(r["corrected"], 5),
+            "not proven" if r["classical"] is None else ceil_digits(r["classical"], 5),
+            ceil_digits(r["corrected"], 5),
         )
         for r in records
     )

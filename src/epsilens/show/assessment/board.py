@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 
 from ...assessment.typical import together_of
 from ...assessment.verdict import Standing
-from ...catalogue.readings import find
+from ...catalogue.readings import find_reading
 from ...data.queries import Noise
-from ...numerics.counted import frequencies, times
-from ...numerics.written import rounded_up
+from ...numerics.formatting import ceil_digits, frequencies, times
 from ...plan.noise import named_delta
-from ...worlds import Neighbours
+from ...worlds import Relation
 from ..document import (
     Cell,
     Column,
@@ -125,7 +124,7 @@ def _meaning(a: Assessment, r: Risk, at: _At) -> Said:
     if r.reading not in FREQUENCIES:
         found = Span(risk(r.reading, value, limit=r.limit), "strong")
         beside = f" in “{r.name}”. Without the release it would be {given(r.reading, r.baseline)}."
-        return (start, Span(f"the {find(r.reading).label} is "), found, Span(beside))
+        return (start, Span(f"the {find_reading(r.reading).label} is "), found, Span(beside))
     now = reached(a, r, value)
     guessed = r.reading not in ("posterior", "precision")
     over = r.limit is not None and value > r.limit
@@ -161,7 +160,7 @@ def _epsilon(a: Assessment, at: _At) -> Section:
     whose = f"the records of everyone with the same {unit}" if unit else "one person’s records"
     lone = not (unit or data.person)
     whose = "one row" if lone else whose
-    replaced = a.release.mechanism.neighbours is Neighbours.REPLACE
+    replaced = a.release.mechanism.neighbours is Relation.REPLACE
     other = "with another instead" if replaced else "without it" if lone else "without them"
     first = (
         "ε (epsilon) measures how much what is published may depend on any one person. Random noise is added to every "
@@ -189,7 +188,7 @@ def _factor(factor: float) -> str:
     >>> _factor(1.6160744), _factor(2980.958)
     ('1.62', '2,990')
     """
-    up = rounded_up(factor, 3)
+    up = ceil_digits(factor, 3)
     return f"{int(float(up)):,}" if factor >= 1000 else up
 
 
@@ -259,12 +258,12 @@ def _affected(a: Assessment, at: _At) -> Section:
     if found is not None and found.people > 1:
         middle, largest = exposure(a, found)
         test = "the membership test is right"
-        if a.release.mechanism.neighbours is Neighbours.REPLACE:
+        if a.release.mechanism.neighbours is Relation.REPLACE:
             test = "their record is told right from one that counts in no answer"
         first += f" For a typical person {test} {middle}, {largest} for the most exposed."
     made = [first]
     household = together_of(a.release, at.epsilon) if a.together else ()
-    if household and a.release.mechanism.neighbours is not Neighbours.REPLACE:
+    if household and a.release.mechanism.neighbours is not Relation.REPLACE:
         told = times(*(p for _, p in household), per="of")
         five = next((text for (k, _), text in zip(household, told, strict=True) if k == 5), "")
         made.append(f"Whether five people together, a household say, are all in it is guessed right {five}.")

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ...catalogue.readings import find
+from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...data.tables.source import bundled, names
-from ...numerics.counted import apart, upward
-from ...numerics.written import rounded_down, rounded_up
+from ...numerics.formatting import ceil_count, ceil_digits, distinguishable, floor_digits
 from ...plan.noise import named_delta
 from ..words import cost, number, small
 
@@ -49,7 +48,7 @@ def risk(reading: str, value: float, *, limit: float | None = None, baseline: fl
     ('2.8', '99.996', '0.1235')
     """
     told = [*([limit] if limit is not None and value > limit else [])]
-    if reading in FREQUENCIES and baseline is not None and apart(value, baseline):
+    if reading in FREQUENCIES and baseline is not None and distinguishable(value, baseline):
         told.append(baseline)
     return _written(reading, value, told, up=True)
 
@@ -67,7 +66,7 @@ def _written(reading: str, value: float, beside: Sequence[float], *, up: bool) -
     if value < 1e-6:
         return f"{x:.1e}"
     for places in range(0 if x >= 10 else 1, 15):
-        near, text = f"{x:.{places}f}", f"{upward(x, places) if up else x:.{places}f}"
+        near, text = f"{x:.{places}f}", f"{ceil_count(x, places) if up else x:.{places}f}"
         same = [f"{100 * other:.{places}f}" for other in beside]
         if near not in same and text not in (*same, *(f"{end:.{places}f}" for end in certain)):
             break
@@ -168,7 +167,7 @@ def epsilon_down(epsilon: float) -> str:
     """
     if epsilon <= 0:
         return "none"
-    return "any" if epsilon >= MOST else rounded_down(epsilon, 2 if epsilon < 1 else 3)
+    return "any" if epsilon >= MOST else floor_digits(epsilon, 2 if epsilon < 1 else 3)
 
 
 def epsilon_up(epsilon: float, largest: float | None = None) -> str:
@@ -180,10 +179,10 @@ def epsilon_up(epsilon: float, largest: float | None = None) -> str:
     if not math.isfinite(epsilon):
         return "none"
     for digits in range(2 if epsilon < 1 else 3, 17):
-        text = rounded_up(epsilon, digits)
+        text = ceil_digits(epsilon, digits)
         if largest is None or float(text) <= largest:
             return text
-    return rounded_up(epsilon, 17)
+    return ceil_digits(epsilon, 17)
 
 
 # -- queries, and the release at a glance -------------------------------------------------------------------------
@@ -317,6 +316,6 @@ def _table(a: Assessment) -> str:
 
 def _limit(name: str, at: float, *, first: bool) -> str:
     label = {"success": "right guesses", "posterior": "belief", "attack_success": "re-identification"}.get(
-        name, find(name).label
+        name, find_reading(name).label
     )
     return f"{label} {limit(name, at)}" + (" of 100" if first and name in FREQUENCIES else "")

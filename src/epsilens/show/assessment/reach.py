@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...numerics.counted import frequencies, times
-from ...worlds import Neighbours
+from ...numerics.formatting import frequencies, times
+from ...worlds import Relation
 from .labels import FREQUENCIES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def together(a: Assessment) -> str:
     unit = a.release.data.unit
     kind = f"with the same {unit} each" if unit else "people"
     each = ", ".join(f"{k} {kind} {text}" for (k, _), text in zip(a.together, told, strict=True))
-    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+    if a.release.mechanism.neighbours is Relation.REPLACE:
         return f"Which of two sets of records is that of several people together is guessed right: {each}."
     who = f"several, those with the same {unit} each," if unit else "several people, a household say,"
     return f"Whether {who} are all in the table or none of them is guessed right: {each}."

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ...catalogue.deployments import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
-from ...numerics.counted import apart, frequencies
-from ...worlds import Neighbours
+from ...numerics.formatting import distinguishable, frequencies
+from ...worlds import Relation
 from ..charts import icons
 from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from ..charts.findings import known_curve
@@ -144,13 +144,13 @@ def _pictures(a: Assessment) -> Icons:
     if r.key == "membership" and r.reading == "success":
         prior = share_of_people(a.release.adversary.prior)
         note = f"Each figure is one guess of 100 about one worst-placed person, who is in the table in {prior}."
-        if a.release.mechanism.neighbours is Neighbours.REPLACE:
+        if a.release.mechanism.neighbours is Relation.REPLACE:
             note = "Each figure is one guess of 100 about which of two records is one worst-placed person’s."
     elif r.reading == "success":
         note = "Each figure is one guess of 100 about one worst-placed person."
     else:
         note = f"Of 100. {r.name}: {r.question}"
-    if icons.filled(r.planned, r.baseline) == icons.filled(r.baseline) and apart(r.planned, r.baseline):
+    if icons.filled(r.planned, r.baseline) == icons.filled(r.baseline) and distinguishable(r.planned, r.baseline):
         note += " At the planned ε the release adds fewer than 1 of 100."
     return Icons(tuple(arrays), note)
 

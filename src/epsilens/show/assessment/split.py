@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...assessment.accuracy import Cause
 from ...assessment.shares import basis_of, resplit
 from ...assessment.split import Division, division
-from ...numerics.counted import frequencies
+from ...numerics.formatting import frequencies
 from ..document import Block, Cell, Column, Group, Kind, Paragraph, Said, Section, Span, Table, Tone, said
 from .labels import FREQUENCIES, given, limit, risk, share, title
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import Asks, Harm
-from ...catalogue.readings import find
-from ...numerics.counted import frequency
-from ...numerics.written import rounded_up
+from ...catalogue.readings import find_reading
+from ...numerics.formatting import ceil_digits, frequency
 from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from .labels import (
@@ -95,7 +94,7 @@ def bar(r: Risk) -> float | None:
 
 def risk_note(a: Assessment) -> str:
     """What the numbers of the table count, and how the adversaries' answers were put together."""
-    other = [find(r.reading).label for r in a.risks if r.reading not in FREQUENCIES]
+    other = [find_reading(r.reading).label for r in a.risks if r.reading not in FREQUENCIES]
     unit = "Numbers are out of 100" + (f", except {', '.join(dict.fromkeys(other))}." if other else ".")
     how = list(dict.fromkeys(r.how for r in a.risks if r.how and len(a.queries) > 1))
     put = "".join(f" {text[:1].upper()}{text[1:]}." for text in how[:2])
@@ -261,7 +260,7 @@ def relatives_sentence(a: Assessment) -> str:
     most = "at most "
     known = {0: "none of the others", alike.others: "all the others"}.get(alike.known, f"{alike.known} of the others")
     return (
-        f"{reason} To an adversary who knows {known}, {answer} tells {most}{rounded_up(alike.factor, 3)} times as much "
+        f"{reason} To an adversary who knows {known}, {answer} tells {most}{ceil_digits(alike.factor, 3)} times as much "
         f"about one of them as if they were independent. To make up for it, ε would have to fall from "
         f"{planned(a.epsilon)} to {epsilon_down(a.epsilon / alike.factor)}."
     )
@@ -273,7 +272,7 @@ def relatives_table(alike: Relation) -> Table:
     step = max(1, len(levels) // 10)
     shown = [*levels[::step], *([] if (len(levels) - 1) % step == 0 else [levels[-1]])]
     columns = (Column(f"Known, of {alike.others} others", Kind.NAME), Column("times as much as independent"))
-    rows = tuple((Cell(f"{k}"), Cell(rounded_up(level, 3))) for k, level in shown)
+    rows = tuple((Cell(f"{k}"), Cell(ceil_digits(level, 3))) for k, level in shown)
     return Table(columns, (Group(rows),), "How many times as much one answer tells")
 
 

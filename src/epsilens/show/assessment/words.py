@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from ...assessment.accuracy import Cause
 from ...assessment.cautions import Caution, Warned
 from ...assessment.verdict import LEDGER, Standing
-from ...catalogue.readings import find
+from ...catalogue.readings import find_reading
 from ...data.queries import Noise
-from ...numerics.counted import apart, count, frequencies, frequency, grouped, scale_for, times
+from ...numerics.formatting import count, denominator, distinguishable, frequencies, frequency, thousands, times
 from ...plan.commented import as_yaml
 from ...plan.noise import unsaid
-from ...worlds import Neighbours
+from ...worlds import Relation
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
 from .labels import (
@@ -169,7 +169,7 @@ def _consequence(a: Assessment, r: Risk) -> Said:
     start = f"At the planned ε = {planned(a.epsilon)}, "
     if r.reading not in FREQUENCIES:
         spans = [
-            Span(f"the {find(r.reading).label} of the {r.name.lower().split(',')[0]} is "),
+            Span(f"the {find_reading(r.reading).label} of the {r.name.lower().split(',')[0]} is "),
             Span(risk(r.reading, r.planned, limit=r.limit), "risk" if r.over else "strong"),
             Span(f". Without the release it would be {given(r.reading, r.baseline)}."),
         ]
@@ -180,7 +180,7 @@ def _consequence(a: Assessment, r: Risk) -> Said:
     before, after, otherwise = phrase(a, r)
     most = "" if r.exact or " than " in told else "at most "
     spans = [Span(start + before + most), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
-    if apart(r.planned, r.baseline):
+    if distinguishable(r.planned, r.baseline):
         spans.append(Span(f"{without}.", "strong"))
     else:
         spans += [Span(without, "strong"), Span(" too.")]
@@ -201,7 +201,7 @@ def _typical(a: Assessment) -> Said:
     kind = f"groups of people with one {a.release.data.unit}" if a.release.data.unit else "people"
     who = f"the typical one of {found.people:,} {kind} of this table" if found.people > 1 else "the only one here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
-    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+    if a.release.mechanism.neighbours is Relation.REPLACE:
         return (Span(f" From a record that counts in no answer {who} is told right {middle}{most}."),)
     return (Span(f" The membership test is right {middle} for {who}{most}."),)
 
@@ -290,7 +290,7 @@ def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
     believed = f"“{named}” is true of a person" if named else "a person has the secret"
     member = " whether one worst-placed person is in the table"
     which = " which of two records is that of one worst-placed person"
-    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+    if a.release.mechanism.neighbours is Relation.REPLACE:
         member = which
     among = a.release.adversary.among or 0
     known: dict[str, tuple[str, str, str]] = {
@@ -346,7 +346,7 @@ def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
         return known[r.key]
     if r.reading == "success":
         return f"the adversary of “{r.name}” guesses correctly ", "", right
-    return f"the {find(r.reading).label} in “{r.name}” is ", "", "Without the release it would be"
+    return f"the {find_reading(r.reading).label} in “{r.name}” is ", "", "Without the release it would be"
 
 
 # -- what to do about it ------------------------------------------------------------------------------------------
@@ -412,8 +412,8 @@ def _keeps(r: Risk) -> str:
     if r.reading not in FREQUENCIES:
         return f"keeps it to {risk(r.reading, r.recommended)}"
     whom = "them" if r.reading == "success" else "it"
-    scale = scale_for([r.recommended], [r.baseline])
-    return f"keeps {whom} to {count(r.recommended, scale)}{'' if scale == 100 else f' of {grouped(scale)}'}"
+    scale = denominator([r.recommended], [r.baseline])
+    return f"keeps {whom} to {count(r.recommended, scale)}{'' if scale == 100 else f' of {thousands(scale)}'}"
 
 
 def _told(r: Risk, value: float) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from ... import checks
 from ...assessment.accuracy import simulate
 from ...errors import InputError
-from ...numerics.counted import frequency
+from ...numerics.formatting import frequency
 from ..assessment.labels import error, given, group_name, percent, planned, risk, share, subject, value
 from .chart import Chart
 from .marks import Layer, dots, frame, line, linear_axis, log_axis, room_for, text
@@ -41,7 +41,7 @@ _UP = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelO
 
 def of_assessment(a: Assessment, name: str) -> Chart:
     """``risk``, ``accuracy``, ``simulated`` (releases at the planned ε) or ``precedents``."""
-    checks.choice("name", name, ("risk", "accuracy", "simulated", "precedents"))
+    checks.one_of("name", name, ("risk", "accuracy", "simulated", "precedents"))
     if name == "risk":
         return risk_curve(a)
     if name == "precedents":

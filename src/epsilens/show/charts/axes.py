@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-from ...errors import InputError, kind_of
+from ...errors import InputError, type_phrase
 from .scales import written
 from .svg import LIGHT, resolved
 
@@ -24,7 +24,7 @@ def plot(spec: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Draw a definition on axes, on new ones of its shape where none are given."""
     if ax is not None and not isinstance(ax, Axes):
         raise InputError(
-            f"ax is {kind_of(ax)}: give matplotlib axes, or nothing to have some made", parameter="ax", value=ax
+            f"ax is {type_phrase(ax)}: give matplotlib axes, or nothing to have some made", parameter="ax", value=ax
         )
     drawn = resolved(spec, LIGHT)
     if ax is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...numerics.counted import frequencies
+from ...numerics.formatting import frequencies
 from ..sentences import false_alarms, question
 from .chart import Chart
 from .curves import LINES, PHONE, alphas, false_alarms_axis, hundredths, points, square

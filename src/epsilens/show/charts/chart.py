@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import checks
-from ...errors import InputError, MissingExtra, kind_of
+from ...errors import InputError, MissingExtra, type_phrase
 from ..pdf.page import written
 from ..policy import meta
 from .pdf import page_of
@@ -53,7 +53,7 @@ class Chart:
 
     def definition(self, width: int | None = None) -> dict[str, Any]:
         """The Vega-Lite definition at a width, its colours still the page's variables."""
-        wide = self.desk if width is None else checks.whole("width", width, low=_NARROWEST, high=_WIDEST)
+        wide = self.desk if width is None else checks.integer("width", width, low=_NARROWEST, high=_WIDEST)
         return self.make(*self.given, wide)
 
     @property
@@ -208,7 +208,7 @@ class Charts:
         except ImportError:
             raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
         given = beside(len(self.charts)) if axes is None else axes
-        if not checks.sized(given) or len(given) != len(self.charts):
+        if not checks.has_length(given) or len(given) != len(self.charts):
             raise InputError(
                 f"axes is not {len(self.charts)} matplotlib axes, one for each chart: give as many, or none",
                 parameter="axes",
@@ -249,7 +249,9 @@ def _saved(path: Any, ways: Mapping[str, Callable[[], bytes]]) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise InputError(f"path is {kind_of(path)}: give the name of a file", parameter="path", value=path) from None
+        raise InputError(
+            f"path is {type_phrase(path)}: give the name of a file", parameter="path", value=path
+        ) from None
     if target.suffix.lower() not in ways:
         *most, last = ways
         allowed = f"{', '.join(most)} or {last}" if most else last

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import checks
 from ...errors import InputError
-from ...numerics.counted import count, frequencies, frequency, upward
+from ...numerics.formatting import ceil_count, count, frequencies, frequency
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from .chart import Chart
@@ -85,7 +85,7 @@ _CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeof
 
 def named(e: Experiment, name: str, prior: float, fpr: float) -> Chart:
     """The chart of an experiment by its name: ``roc``, ``precision_recall`` or ``tradeoff``."""
-    checks.choice("name", name, _CURVES)
+    checks.one_of("name", name, _CURVES)
     if e.many:
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
     return _CURVES[name](e, prior, fpr)
@@ -194,10 +194,12 @@ def _of_100(p: float, *beside: float, missed: bool = False, alarms: bool = False
         return "< 0.1"
     if 0 < p < 0.05 or any(count(p, 100, given=True) == count(q, 100, given=True) for q in beside if abs(p - q) > 1e-4):
         places = 2 if any(abs(p - q) < 1e-3 for q in beside) else 1
-        shown = 100 - upward(100 * (1 - p), places) if missed else 100 * p if alarms else upward(100 * p, places)
+        shown = (
+            100 - ceil_count(100 * (1 - p), places) if missed else 100 * p if alarms else ceil_count(100 * p, places)
+        )
         return f"{shown:.2f}".rstrip("0").rstrip(".") if places == 2 else f"{shown:.1f}"
     if missed and 0.01 <= p < 1:
-        return f"{100 - upward(100 * (1 - p)):.0f}"
+        return f"{100 - ceil_count(100 * (1 - p)):.0f}"
     return count(p, 100, given=alarms).replace("more than ", "> ")
 
 

@@ -9,7 +9,7 @@ from ..claims import curves, judged
 from .several import choice_chart, choices_chart, experiment_chart, sweep_chart
 
 if TYPE_CHECKING:
-    from ...calibration.choice import Choice, Choices
+    from ...calibration.choose import Choice, Choices
     from ...calibration.sweep import Sweep
     from ...experiment import Experiment
     from .chart import Chart

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...attacks.tampering_detection.hiding import boundary
 from ...attacks.tampering_detection.tampering import pair, power_of
-from ...numerics.written import rounded_down
+from ...numerics.formatting import floor_digits
 from ..words import number
 from .chart import Chart
 from .curves import PHONE, SIDE_BY_SIDE, hundredths, plot_width, square
@@ -38,7 +38,7 @@ def _certainty(found: Identification, width: int) -> dict[str, Any]:
     exact = [(e, 100 * x) for e, _, x in found.curve if x is not None]
     aria = (
         f"How sure the attacker can become, against ε: {number(100 * found.certainty)} percent at "
-        f"ε = {rounded_down(found.epsilon)}; a blind guess gives {number(100 * found.baseline)} percent."
+        f"ε = {floor_digits(found.epsilon)}; a blind guess gives {number(100 * found.baseline)} percent."
     )
     plot = width - _PADDING["left"] - _PADDING["right"]
     floor = ((low, 100 * found.baseline), (high, 100 * found.baseline))
@@ -61,7 +61,7 @@ def legend(found: Identification) -> str:
         if exact
         else "Line: the bound from n and the range."
     )
-    return f"{lines} Dashed: a blind guess. Dot: ε = {rounded_down(found.epsilon)}. All at the most telling answer."
+    return f"{lines} Dashed: a blind guess. Dot: ε = {floor_digits(found.epsilon)}. All at the most telling answer."
 
 
 # -- correlated records: the worst adversary against how many records they know (paper 004, Figure 4) -------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 
-from ...numerics.counted import upward
+from ...numerics.formatting import ceil_count
 from .placement import width_of
 
 _COLUMNS, _ROWS = 20, 5
@@ -31,7 +31,7 @@ def filled(p: float, baseline: float | None = None) -> int:
     """
     nearest = math.floor(100 * p + 0.5)
     if baseline is not None and nearest > filled(baseline):
-        nearest = int(upward(100 * p))
+        nearest = int(ceil_count(100 * p))
     return nearest if p in (0, 1) else min(max(nearest, 1), 99)
 
 

@@ -17,9 +17,9 @@ from ... import checks
 from ...calibration.comparison import MOST, named_experiments
 from ...calibration.sweep import sweep
 from ...catalogue.parameters import PARAMETERS
-from ...catalogue.readings import find
+from ...catalogue.readings import find_reading
 from ...errors import InputError
-from ...numerics.written import rounded_down, rounded_up
+from ...numerics.formatting import ceil_digits, floor_digits
 from ..advice import falls
 from ..sentences import question
 from ..words import number, small
@@ -28,7 +28,7 @@ from .chart import Chart
 from .lines import Axis, Series, lines
 
 if TYPE_CHECKING:
-    from ...calibration.choice import Choice, Choices
+    from ...calibration.choose import Choice, Choices
     from ...calibration.sweep import Sweep
     from ...checks import Array
     from ...experiment import Experiment
@@ -54,7 +54,7 @@ def experiment_chart(
 ) -> Chart:
     """A curve of an experiment, with those of others beside it."""
     asked = _READINGS.get(name, name) if isinstance(name, str) else name
-    checks.choice("name", asked, CURVES)
+    checks.one_of("name", asked, CURVES)
     if e.many:
         raise InputError("this experiment holds arrays: give single numbers, or chart a sweep of them")
     names, others = named_experiments("against", against)
@@ -136,7 +136,7 @@ def _profile(named: Named, prior: float) -> Chart:
     ends = [float(e.epsilon(_LEAST_DELTA)) for _, e in named]
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     top = max(finite, default=1.0) if len(finite) == len(ends) else max([*(1.25 * end for end in finite), 4.0])
-    top = float(rounded_up(top, 3))
+    top = float(ceil_digits(top, 3))
     drawn, told = [], []
     for (label, e), end in zip(named, ends, strict=True):
         at = np.linspace(0, min(end, top), 81)
@@ -234,9 +234,9 @@ def _against(
     values = [p[1] for s in (*drawn, *more) for p in s.points]
     if not values:
         raise InputError(f"{reading} is infinite at every value: there is nothing to draw, so read another, or give δ")
-    y = _upwards(values, find(reading).ceiling, float(find(reading).floor(**arguments)))
+    y = _upwards(values, find_reading(reading).ceiling, float(find_reading(reading).floor(**arguments)))
     told = ", ".join(f"{_spoken(key)} = {small(value)}" for key, value in arguments.items())
-    title = f"{of}{find(reading).label}{f' at {told}' if told else ''}"
+    title = f"{of}{find_reading(reading).label}{f' at {told}' if told else ''}"
     title = title[:1].upper() + title[1:] if title[:1].isascii() and not of else title
     first, last = drawn[0].points[0], drawn[0].points[-1]
     aria = said or (
@@ -296,7 +296,7 @@ def choice_chart(choice: Choice, points: int = 33) -> Chart:
             continue
         if math.isfinite(high := float(read[choice.reading_name][0])):
             kept.append((value, high))
-    floor = float(find(choice.reading_name).floor(**choice.arguments))
+    floor = float(find_reading(choice.reading_name).floor(**choice.arguments))
     most = floor + _FAR * (
         choice.limit - floor
     )  # far above the limit there is nothing to see, and it would press it flat
@@ -308,7 +308,7 @@ def choice_chart(choice: Choice, points: int = 33) -> Chart:
     drawn = [
         Series(choice.reading_name, tuple(kept)),
         Series(
-            f"chosen {rounded_up(at) if falls(choice.parameter) else rounded_down(at)}",
+            f"chosen {ceil_digits(at) if falls(choice.parameter) else floor_digits(at)}",
             ((at, choice.reading),),
             dotted=True,
         ),
@@ -338,5 +338,5 @@ def choices_chart(found: Choices) -> Chart:
     aria = f"Chosen {spoken} against the limit on {one.reading_name}: {number(values[0])} at {number(points[0][0])}, "
     aria += f"{number(values[-1])} at {number(points[-1][0])}."
     title = f"Chosen {spoken}"
-    return lines("choices", title, f"by the limit on {find(one.reading_name).label}", drawn,
-                 Axis(low, high, f"limit on {find(one.reading_name).label}"), y, aria)  # fmt: skip
+    return lines("choices", title, f"by the limit on {find_reading(one.reading_name).label}", drawn,
+                 Axis(low, high, f"limit on {find_reading(one.reading_name).label}"), y, aria)  # fmt: skip

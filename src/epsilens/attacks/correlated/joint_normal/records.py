@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import checks
-from ....calibration.choice import Choice
-from ....checks import Array, Number, plain
+from ....calibration.choose import Choice
+from ....checks import Array, Number, float_or_array
 from ....errors import InputError
 from ....experiment import Experiment
-from ....numerics.frozen import Valued
+from ....numerics.values import ValueSemantics
 from ..adversary import noise
 from ..risk import Contribution, Progress, Worst, contributions_of, record_names, record_number, time_allowed
 from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
@@ -24,7 +24,7 @@ from .seen import seen_by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NormalRecords(Valued):
+class NormalRecords(ValueSemantics):
     """Records x ~ N(μ, cov) and the answer Σ weights·x plus noise; built by :func:`normal`.
 
     ``reach`` says how far apart the two values of each record are that the adversary tries to tell apart.
@@ -71,7 +71,7 @@ class NormalRecords(Valued):
         """
         width = checks.positive("scale", scale)
         with np.errstate(over="ignore"):
-            return plain(np.asarray(self.adversary(target, known).shift / width))
+            return float_or_array(np.asarray(self.adversary(target, known).shift / width))
 
     def experiment(
         self,
@@ -121,7 +121,7 @@ class NormalRecords(Valued):
         """
         name, width = noise(scale, sigma)
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
-        most = None if known_at_most is None else checks.whole("known_at_most", known_at_most, low=0)
+        most = None if known_at_most is None else checks.integer("known_at_most", known_at_most, low=0)
         result = search(
             self.problem,
             counted,

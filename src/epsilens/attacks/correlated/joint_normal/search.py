@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ....calibration.choice import Choice
-from ....calibration.choice import choose as pick
+from ....calibration.choose import Choice
+from ....calibration.choose import choose as pick
 from ....errors import InputError
 from ....experiment import Experiment
-from ....laws.closed.laplace import Laplace
-from ....laws.closed.normal import Normal
-from ....laws.closed.sums import NormalLaplaceShift
+from ....laws.laplace import Laplace
+from ....laws.normal import Normal
+from ....laws.sums import NormalLaplaceShift
 from ..risk import Progress, asked
 from . import enumeration
 from .bound import branch_and_bound, root_bounds

@@ -12,15 +12,15 @@ import numpy as np
 from ....checks import Array
 from ....errors import InputError
 from ....experiment import Experiment
-from ....laws.closed.laplace import Laplace
-from ....laws.closed.normal import Normal
-from ....laws.closed.sums import NormalLaplaceShift
-from ....laws.extreme import Ends, greatest
+from ....laws.intersection import TwoSidedBound, strongest_attack
+from ....laws.laplace import Laplace
 from ....laws.latent import Latent
+from ....laws.normal import Normal
 from ....laws.product import Factor, product
-from ....numerics.frozen import fingerprint
+from ....laws.sums import NormalLaplaceShift
+from ....numerics.values import fingerprint
 from ....readings.law import Law
-from ....worlds import Kind, Worlds
+from ....worlds import Worlds, WorldsKind
 from .problem import Adversary, Problem
 
 _OWN = (
@@ -94,7 +94,7 @@ def seen_by(
         if covers or not everyone
         else None
     )
-    worlds = Worlds(Kind.CORRELATED, words=(f"{title} has one value", f"{title} has another, {reach:g} more"))
+    worlds = Worlds(WorldsKind.CORRELATED, words=(f"{title} has one value", f"{title} has another, {reach:g} more"))
     notes = (_OWN,) if own > 0 else ()
     return Experiment(_law(seen.shift, own, name, width), "correlated", parameters, worlds, notes, latent=latent)
 
@@ -152,7 +152,7 @@ class UnknownNormals(Latent):
         single = [_law(a.seen.shift, a.seen.own if a.own_noise else 0.0, a.noise, a.width) for a, _ in told]
         if bare:  # what is left out may hide more than is shown
             return bound, _TOLD
-        return Ends((bound,), attained=greatest(tuple(single))), _TOLD
+        return TwoSidedBound((bound,), attained=strongest_attack(tuple(single))), _TOLD
 
     def _shared(self, answer: Latent) -> UnknownNormals:
         """The answer, if it is one to the same adversary about the same records."""

@@ -1,0 +1,576 @@
+"""Choose: the largest ε (smallest σ, scale, …) that keeps a reading at or under a limit.
+
+The answer is found in closed form where the inverse is known, otherwise by a search that brackets itself; either way it
+is read again, and moved to the safe side until the reading satisfies the limit.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, cast, overload
+
+import numpy as np
+
+from .. import checks
+from ..catalogue.parameters import PARAMETERS, Input, Range
+from ..catalogue.readings import Reading, find_reading, reading_parameter
+from ..checks import Array
+from ..errors import InputError, suggestion, type_phrase
+from ..experiment import Experiment
+from ..laws.laplace import Laplace
+from ..laws.normal import Normal
+from ..laws.sums import LaplaceSumShift
+from ..numerics.formatting import ceil_digits, floor_digits
+from ..numerics.values import FrozenMapping, ValueSemantics
+from ..results import ChartLike, Result, presenter
+from ..shares import parse_shares
+from .inverses import laplace_shift, normal_shift, two_laplaces_shift
+from .search import (
+    Build,
+    buildable_edge,
+    explore,
+    is_refused,
+    no_solution,
+    no_value_below_floor,
+    search_boundary,
+    search_composition,
+    search_range,
+    step_to_safety,
+    step_toward,
+)
+
+_NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
+
+
+def is_array_like(value: Any) -> bool:
+    """Whether a value is a list, an array or the like of several.
+
+    >>> is_listed([1.0]), is_listed("ab"), is_listed(1.0), is_listed(range(3))
+    (True, False, False, True)
+    """
+    if value is None or isinstance(value, str | bytes | float | int | Mapping | Experiment):
+        return False
+    return isinstance(value, list | tuple | range) or bool(getattr(value, "ndim", 0))
+
+
+def check_parameter(
+    mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any], *, words: bool = False
+) -> None:
+    """Refuse what the mechanism does not take, or what no number (or, with ``words``, value) can be put in place of."""
+    if not callable(mechanism):
+        raise InputError(
+            f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace",
+            parameter="mechanism",
+        )
+    if not isinstance(parameter, str):
+        raise InputError(
+            f"parameter is {parameter!r}: give the name of the one to choose, such as 'epsilon'", parameter="parameter"
+        )
+    if parameter in given:
+        raise InputError(f"{parameter} is both chosen and given: leave it out of given", parameter=parameter)
+    try:
+        taken = inspect.signature(mechanism).parameters
+    except (TypeError, ValueError):
+        return
+    title = _title(mechanism)
+    named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    for name, p in taken.items():
+        if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
+            raise InputError(
+                f"{title} takes {name!r} by position only: give a function that takes it by name", parameter=name
+            )
+    for name in (parameter, *given):
+        if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+            raise InputError(
+                f"{title} has no parameter {name!r}{suggestion(name, named)}: it takes {', '.join(named) or 'none by name'}",
+                parameter=name,
+            )
+    for name, p in taken.items():
+        if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
+            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
+    about = named.get(parameter)
+    if about is not None and not words and not _is_number(about):
+        numbers = [n for n, p in named.items() if _is_number(p)]
+        instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
+        raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)
+
+
+def check_arguments(mechanism: Callable[..., Experiment], reading: Reading, arguments: Iterable[str]) -> None:
+    """Refuse among a reading's arguments what the reading does not take and the mechanism does: it belongs in given."""
+    taken = (*reading.required, *reading.either, *reading.optional)
+    try:
+        named = inspect.signature(mechanism).parameters
+    except (TypeError, ValueError):
+        return
+    for name in arguments:
+        if name in named and name not in taken:
+            raise InputError(
+                f"{name} is an argument of {_title(mechanism)}, not of the reading {reading.name!r}: give it in given, "
+                f"such as given={{{name!r}: …}}",
+                parameter=name,
+            )
+
+
+def _is_number(p: inspect.Parameter) -> bool:
+    """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
+    of_bracket = p.name in PARAMETERS and not PARAMETERS[p.name].choosable and p.default is None
+    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
+
+
+def _title(mechanism: Callable[..., Experiment]) -> str:
+    name = getattr(mechanism, "__name__", "<lambda>")
+    return "the mechanism" if name == "<lambda>" else name
+
+
+def build_experiment(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -> Experiment:
+    """What the mechanism returns, if it is one experiment."""
+    try:
+        made: Any = mechanism(**arguments)
+    except TypeError as error:
+        said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
+    if not isinstance(made, Experiment):
+        raise InputError(
+            f"{_title(mechanism)} returns {type_phrase(made)}: give one that returns an experiment",
+            parameter="mechanism",
+        )
+    if made.many:
+        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
+    return made
+
+
+#: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
+_HIDDEN_SHARE = 0.5
+_PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
+
+
+class Binding(StrEnum):
+    """What keeps a chosen value from going further."""
+
+    LIMIT = "limit"  # the reading would exceed it
+    LARGEST = "largest"  # nothing: it is the largest value searched
+    SMALLEST = "smallest"  # nothing: it is the smallest value searched
+    NONE = "none"  # nothing at all: any noise keeps the limit
+    MECHANISM = "mechanism"  # the mechanism takes no value beyond
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing tried violates the limit."""
+        return self in (Binding.LARGEST, Binding.SMALLEST, Binding.NONE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(ValueSemantics, Result):
+    """A parameter that keeps a reading under its limit.
+
+    ``reading`` is what the chosen experiment reads, never above ``limit``; ``binding`` says what holds the value where
+    it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words. ``unseen`` warns of a
+    limit so near the reading's baseline that it sees little of what the release tells.
+    """
+
+    shown_as = "choice"
+
+    parameter: str
+    value: float
+    reading: float
+    reading_name: str
+    arguments: Mapping[str, float]
+    limit: float
+    experiment: Experiment
+    method: str
+    binding: Binding = Binding.LIMIT
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    #: What was varied, and what it was given besides: for a chart. It travels only where it can be found by name.
+    mechanism: Callable[..., Experiment] | None = field(default=None, compare=False, repr=False)
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
+        object.__setattr__(self, "given", FrozenMapping(self.given))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), **({} if _importable(self.mechanism) else {"mechanism": None, "given": FrozenMapping()})}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+    def chart(self) -> ChartLike:
+        """The reading against the parameter around the chosen value, with the limit and what no release reads.
+
+        >>> import epsilens as el
+        >>> chosen = choose(el.laplace, "epsilon", at_most=0.55)
+        >>> [point for point in chosen.chart().data if "chosen" in point["series"]]
+        [{'series': 'chosen 0.2107', 'x': 0.2107210313156..., 'y': 0.55}]
+        """
+        return presenter().chart(self, self.reading_name)
+
+    def frame(self, **arguments: float) -> Any:
+        """Every reading at the chosen value as a pandas DataFrame: :meth:`Experiment.frame`."""
+        return self.experiment.frame(**arguments)
+
+    @property
+    def note(self) -> str:
+        """What a reader should know beside the value; empty where the limit alone decides."""
+        return "; ".join(filter(None, (_binding_note(self), *self.remarks)))
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the reading hides most of what the chosen release tells.
+
+        A guess that ignores the release can be so good that the best one does too: with a prior of 0.1, "absent" is
+        right 90 times of 100, and no ε below log 9 makes the best guess better. Both the reading and the advantage
+        (which sees everything) are taken as shares of the way from no release to full disclosure, and the first is
+        then less than half of the second. At even odds success and advantage are the same share.
+
+        >>> import epsilens as el
+        >>> choose(el.laplace, "epsilon", at_most=0.9, reading="success", prior=0.1).unseen
+        True
+        >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").unseen
+        False
+        """
+        known = find_reading(self.reading_name)
+        if not known.ignorable:
+            return False
+        floor = float(known.floor(**self.arguments))
+        return self.reading - floor < _HIDDEN_SHARE * (known.ceiling - floor) * float(self.experiment.advantage())
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "parameter": self.parameter,
+            "value": self.value,
+            "reading": self.reading_name,
+            "arguments": dict(self.arguments),
+            "limit": self.limit,
+            "reached": self.reading,
+            "method": self.method,
+            "note": self.note,
+            "unseen": self.unseen,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choices(ValueSemantics, Result):
+    """Many choices in the shape of an array, such as one for each limit; ``all`` of them in the order of its entries.
+
+    ``value``, ``reading`` and ``limit`` are arrays of that shape; ``choices[i]`` is one of them.
+    """
+
+    shown_as = "choices"
+
+    all: tuple[Choice, ...]
+    shape: tuple[int, ...]
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._array(self.all, object)[place]
+        return found if isinstance(found, Choice) else Choices(tuple(found.ravel()), found.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _array(self, values: Sequence[Any], kind: type = float) -> Any:
+        made: Any = np.empty(len(values), dtype=kind)
+        made[:] = values
+        return made.reshape(self.shape)
+
+    @property
+    def parameter(self) -> str:
+        """The parameter that was chosen."""
+        return self.all[0].parameter
+
+    @property
+    def value(self) -> Array:
+        """What was chosen."""
+        return cast(Array, self._array([one.value for one in self.all]))
+
+    @property
+    def reading(self) -> Array:
+        """What each reads, never above its limit."""
+        return cast(Array, self._array([one.reading for one in self.all]))
+
+    @property
+    def limit(self) -> Array:
+        """The limits."""
+        return cast(Array, self._array([one.limit for one in self.all]))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each: its limit, the reading's arguments, the value, what that reads, and what holds it there."""
+        return [
+            {"at_most": one.limit, **one.arguments, self.parameter: one.value, "reading": one.reading,
+             "binding": str(one.binding)}
+            for one in self.all
+        ]  # fmt: skip
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with a row for each choice."""
+        return presenter().table(self.rows)
+
+    def chart(self) -> ChartLike:
+        """The chosen value against the limit."""
+        return presenter().chart(self, self.parameter)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {"shape": list(self.shape), "choices": [one.to_dict() for one in self.all]}
+
+
+def _importable(mechanism: Any) -> bool:
+    """Whether another process finds it by its name."""
+    found: Any = sys.modules.get(getattr(mechanism, "__module__", None) or "")
+    for part in getattr(mechanism, "__qualname__", "<none>").split("."):
+        found = getattr(found, part, None)
+    return mechanism is not None and found is mechanism
+
+
+def _binding_note(choice: Choice) -> str:
+    """What holds the value where it is, in words."""
+    match choice.binding:
+        case Binding.LARGEST | Binding.SMALLEST as end:
+            shown = (floor_digits if end is Binding.LARGEST else ceil_digits)(choice.value, 6)
+            return f"nothing up to here violates the limit: {shown} is the {end} allowed"
+        case Binding.MECHANISM:
+            return f"the mechanism itself allows no {choice.parameter} beyond this one; the limit would"
+        case Binding.NONE:
+            return "nothing violates the limit: any noise keeps it"
+        case _:
+            return ""
+
+
+@overload
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: float | str,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choice: ...
+
+
+@overload
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: Sequence[float] | Array,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choices: ...
+
+
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: Any,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choice | Choices:
+    """The riskiest value of ``parameter`` for which ``mechanism(**given, parameter=value)`` reads at most ``at_most``.
+
+    The reading's arguments are passed by name, the mechanism's in ``given``. Arrays of limits and of arguments
+    broadcast, and make a :class:`Choices`.
+
+    >>> import epsilens as el
+    >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").value
+    0.21072103131565...
+    >>> choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01).value
+    1.46736...
+    >>> choose(el.laplace, "epsilon", at_most=[0.55, 0.6]).value.round(4).tolist()
+    [0.2107, 0.4463]
+    """
+    varied = {name: value for name, value in {"at_most": at_most, **arguments}.items() if is_array_like(value)}
+    if varied:
+        return _choose_each(mechanism, parameter, reading, given, {"at_most": at_most, **arguments}, varied)
+    return _choose_one(mechanism, parameter, at_most, reading, given, arguments)
+
+
+def _choose_each(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    reading: str,
+    given: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
+    varied: Mapping[str, Any],
+) -> Choices:
+    share = find_reading(reading).ceiling == 1
+    columns = [checks.real(name, parse_shares(v) if share and name == "at_most" else v) for name, v in varied.items()]
+    try:
+        shape = np.broadcast_shapes(*(column.shape for column in columns))
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(varied, columns, strict=True))
+        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
+    if 0 in shape:
+        raise InputError(f"{' and '.join(varied)} hold nothing: give at least one number", parameter=next(iter(varied)))
+    made = []
+    for row in zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns), strict=True):
+        alone = {**asked, **dict(zip(varied, row, strict=True))}
+        made.append(_choose_one(mechanism, parameter, alone.pop("at_most"), reading, given, alone))
+    return Choices(tuple(made), shape)
+
+
+def _choose_one(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    at_most: float,
+    reading: str,
+    given: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+) -> Choice:
+    wanted = find_reading(reading)
+    if callable(mechanism):
+        check_arguments(mechanism, wanted, arguments)
+    args = {k: reading_argument(k, v) for k, v in wanted.arguments(arguments).items()}
+    limit = checked_limit(wanted, at_most)
+    if not isinstance(given, Mapping | None):
+        raise InputError(
+            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
+            parameter="given",
+        )
+    fixed = dict(given or {})
+    check_parameter(mechanism, parameter, fixed)
+
+    def build_one(value: float) -> Experiment:
+        return build_experiment(mechanism, {**fixed, parameter: value})
+
+    def read(e: Experiment) -> float:
+        if wanted.name == "delta" and limit == 0:  # δ may underflow to 0 without being it: ask for pure ε instead
+            return max(float(e.epsilon()) - args["epsilon"], 0.0)
+        return float(getattr(e, wanted.name)(**args))
+
+    build: Build = build_one
+    floor = float(wanted.floor(**args))
+    if limit < floor:
+        raise no_value_below_floor(parameter, wanted, limit, floor)
+    weak, strong = _range(parameter, fixed)
+    value, method = _closed_form(build, parameter, wanted.name, limit, args, weak, strong)
+    experiment: Experiment | None
+    if value is not None:
+        value, experiment = step_to_safety(build, read, value, limit, weak)
+    else:
+        reach = explore(build, read, parameter, weak, strong)
+        build, weak, strong = reach.build, reach.weak, reach.strong
+        if limit >= wanted.ceiling:  # nothing can violate it
+            value = strong = buildable_edge(build, reach.start, strong, reach.whole)
+            experiment, method = build(value), "composition" if reach.composed else "search"
+        elif reach.unbounded and _at_ceiling(wanted, args):
+            raise no_solution(build, read, parameter, wanted, limit, reach.start)
+        elif reach.composed:
+            shift = normal_shift(wanted.name, limit, args)
+            value, experiment, method = (
+                *search_composition(read, reach, wanted, parameter, limit, floor, shift),
+                "composition",
+            )
+        else:
+            value, method = search_boundary(read, reach, wanted, parameter, limit), "search"
+            value, experiment = step_to_safety(build, read, value, limit, weak)
+    if experiment is None:
+        raise no_solution(build, read, parameter, wanted, limit, weak)
+    binding = Binding.LIMIT
+    if value == strong:
+        binding = Binding.LARGEST if strong > weak else Binding.SMALLEST
+    elif method != "closed form" and is_refused(build, step_toward(value, 1.001 if strong > weak else 0.999, strong)):
+        binding = Binding.MECHANISM
+    return Choice(
+        parameter,
+        value,
+        float(getattr(experiment, wanted.name)(**args)),
+        wanted.name,
+        args,
+        limit,
+        experiment,
+        method,
+        binding,
+        mechanism=mechanism,
+        given=fixed,
+    )
+
+
+def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
+    """Whether losses without bound take the reading to its ceiling, however rare they are."""
+    if reading.name == "posterior":
+        return arguments["prior"] > 0
+    return reading.name == "epsilon" and arguments["delta"] == 0
+
+
+def _share_or_number(value: Any, share: bool) -> Any:
+    """A share written as 55% or 55 of 100, where one is asked for; anything else as it stands."""
+    return parse_shares(value) if share and isinstance(value, str) else value
+
+
+def checked_limit(wanted: Reading, at_most: Any) -> float:
+    """One limit, no larger than the reading can be; written as a number, or as a share where the reading is one."""
+    limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
+    if limit > wanted.ceiling:
+        raise InputError(
+            f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
+            parameter="at_most",
+        )
+    return limit
+
+
+def reading_argument(name: str, value: Any) -> float:
+    """One argument of a reading, checked before its floor is compared with the limit."""
+    said = reading_parameter(name)
+    number = checks.scalar(name, _share_or_number(value, said.kind is Input.PROBABILITY))
+    allowed = said.allowed or Range()
+    if said.kind is Input.PROBABILITY:
+        checks.probability(name, number)
+    elif allowed.above:
+        checks.positive(name, number)
+    else:
+        checks.at_least(name, number, allowed.low)
+    return number
+
+
+def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
+    known = search_range(parameter)
+    weak, strong = (known.weak, known.strong) if known else (1e-12, 1e12)
+    if known and known.in_sensitivities and "sensitivity" in given:
+        unit = float(checks.positive("sensitivity", checks.scalar("sensitivity", given["sensitivity"])))
+        weak, strong = weak * unit, strong * unit
+    return weak, strong
+
+
+def _closed_form(
+    build: Build, parameter: str, reading: str, limit: float, args: Mapping[str, float], weak: float, strong: float
+) -> tuple[float | None, str]:
+    """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
+    known = search_range(parameter)
+    if known is None or parameter not in _PROPORTIONAL:
+        return None, ""
+    unit = 0.25 * (strong / known.strong)
+    try:
+        law, doubled = build(unit).law, build(2 * unit).law
+    except InputError:
+        return None, ""
+    if isinstance(law, Laplace) and isinstance(doubled, Laplace):
+        here, there, shift = law.m, doubled.m, laplace_shift(reading, limit, args)
+    elif isinstance(law, Normal) and isinstance(doubled, Normal):
+        here, there, shift = law.mu, doubled.mu, normal_shift(reading, limit, args)
+    elif isinstance(law, LaplaceSumShift) and isinstance(doubled, LaplaceSumShift) and law.q == 2:
+        here, there, shift = law.d, doubled.d, two_laplaces_shift(reading, limit, args)
+    else:
+        return None, ""
+    if shift is None or np.ndim(here) or float(here) == 0:
+        return None, ""
+    ratio = float(there) / float(here)
+    if not (abs(ratio - 2) < 1e-12 or abs(ratio - 0.5) < 1e-12):
+        return None, ""
+    grows = ratio > 1
+    value = min(unit * (shift / float(here)), strong) if grows else unit * float(here) / max(shift, 1e-300)
+    value = value if grows else max(value, strong)
+    try:
+        build(value)
+    except InputError:  # beyond what the mechanism allows: the search stops at its edge
+        return None, ""
+    return value, "closed form"

@@ -1,1 +1,0 @@
-"""Pairs of laws with closed forms: normal and Laplace noise, shifted, stretched, summed."""

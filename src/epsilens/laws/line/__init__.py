@@ -1,1 +1,0 @@
-"""Pairs of densities on the line, piece by piece."""
