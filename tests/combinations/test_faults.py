@@ -10,7 +10,7 @@ import pytest
 from tests.combinations.judge import ENUMERATED, Case, forget, judge
 
 import epsilens as el
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.geometric import GeometricDifference
 from epsilens.laws.laplace import LaplaceReplacementStep
 from epsilens.mechanisms import batches, sampling

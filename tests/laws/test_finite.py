@@ -18,7 +18,7 @@ from tests.laws.oracles import close, probit
 import epsilens as el
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.discrete_noise import DiscreteNormal
-from epsilens.laws.finite_pairs import Finite, JointFiniteStep, finite_product, joint_step
+from epsilens.laws.finite import Finite, JointFiniteStep, finite_product, joint_step
 
 KINDS = ("plain", "zeros", "tiny", "many")
 

@@ -18,7 +18,7 @@ from epsilens.experiment import Experiment
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.work import MOST_WORK, Budget
-from epsilens.laws.finite_pairs import Finite
+from epsilens.laws.finite import Finite
 from epsilens.laws.intersection import Intersection, TwoSidedBound, strongest_attack
 from epsilens.laws.laplace import Laplace
 from epsilens.laws.normal import Normal, NormalStep

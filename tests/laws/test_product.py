@@ -16,7 +16,7 @@ from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.moments import Integrated
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.step import Noise, NoiseKind
-from epsilens.laws.finite_pairs import Finite
+from epsilens.laws.finite import Finite
 from epsilens.laws.laplace import Laplace
 from epsilens.laws.normal import Normal, NormalStep
 from epsilens.laws.product import Factor, How, product, steps_of

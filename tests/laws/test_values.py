@@ -14,7 +14,7 @@ from epsilens.experiment import Experiment
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.laplace_product import laplace_shifts
 from epsilens.laws.normal import NormalReplacementStep, NormalStep

@@ -151,7 +151,7 @@ FAULTS = (
         (f"{LAWS}[2.4 correlated, together]", "tests/attacks/test_latent.py"),
     ),
     Fault(
-        "2.5", "μ at a level x the smallest ε", "laws/finite_pairs.py",
+        "2.5", "μ at a level x the smallest ε", "laws/finite.py",
         "probit_gap(here, law._gained(here), law.tradeoff(here))",
         "probit_gap(here, np.maximum(law.roc(here) - here, 0.0), law.tradeoff(here))",
         ("tests/laws/test_finite.py::test_mu_of_the_smallest_losses",),

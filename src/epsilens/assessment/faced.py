@@ -19,7 +19,7 @@ from scipy.special import log_ndtr
 
 from ..data.queries import Noise
 from ..experiment import Experiment, compose_counted
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.laplace_product import has_closed_form, laplace_vector_delta
 from ..mechanisms.noise import gaussian, laplace
 from ..plan.contribution import Noisy

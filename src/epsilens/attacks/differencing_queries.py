@@ -17,7 +17,7 @@ from .. import checks
 from ..checks import float_or_array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.geometric import MOST_ATOMS, Geometric, GeometricDifference
 from ..laws.laplace import Laplace
 from ..laws.normal import Normal

@@ -32,7 +32,7 @@ from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Flagged
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Step
-from ..laws.finite_pairs import MOST_LOSS, Finite
+from ..laws.finite import MOST_LOSS, Finite
 from ..laws.intersection import TwoSidedBound
 from ..laws.laplace import Laplace
 from ..laws.normal import KnownShiftStep, Normal, NormalStep

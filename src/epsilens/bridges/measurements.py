@@ -19,7 +19,7 @@ from ..checks import Array
 from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
 from ..laws.envelope import Envelope, FailureConversion, envelope
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..mechanisms.claims import ROUNDING, from_dp, from_rdp, from_zcdp
 from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, randomized_response
 from ..mechanisms.noise import gaussian, laplace

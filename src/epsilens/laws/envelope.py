@@ -36,7 +36,7 @@ from ..numerics.roots import root
 from ..numerics.special import expm1mx, moment_less_one, sinhcm1
 from ..numerics.values import ValueSemantics
 from ..readings.law import Exactness
-from .finite_pairs import Finite, polygon
+from .finite import Finite, polygon
 
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)

@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import Array
 from ..readings.law import Exactness
 from .composition.step import Translation
-from .finite_pairs import Finite, FiniteStep
+from .finite import Finite, FiniteStep
 
 MOST_ATOMS = 2_000_000
 _MOST_STEPS = 2000  # of a staircase, between the two answers

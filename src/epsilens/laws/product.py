@@ -23,7 +23,7 @@ from .composition.law import Loss
 from .composition.sided import WIDTH
 from .composition.step import Composable, Counted, Family, Step
 from .envelope import zcdp_envelope
-from .finite_pairs import MOST_LOSS, Finite, finite_product, joint_step
+from .finite import MOST_LOSS, Finite, finite_product, joint_step
 from .intersection import Intersection, TwoSidedBound, strongest_attack
 from .laplace import Laplace
 from .laplace_product import is_resolved, laplace_product

@@ -24,7 +24,7 @@ import numpy as np
 from ..checks import Array
 from ..numerics.binomial import log_binomial
 from .envelope import Envelope
-from .finite_pairs import Finite
+from .finite import Finite
 
 SIGMAS = 13.5  # of a window: what lies beyond is below 1e-38 of the whole
 _MOST_ATOMS = 8000  # written out as they are, for losses above 0

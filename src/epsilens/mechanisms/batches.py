@@ -42,7 +42,7 @@ from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Sampled
 from ..laws.composition.step import Atoms, Counted, Step
 from ..laws.composition.told import Told
-from ..laws.finite_pairs import Finite, FiniteStep
+from ..laws.finite import Finite, FiniteStep
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
 from ..readings.law import Exactness, Law

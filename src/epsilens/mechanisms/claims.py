@@ -20,7 +20,7 @@ from ..errors import InputError, type_phrase
 from ..experiment import Experiment, require_independent
 from ..laws.composition.step import Composable
 from ..laws.envelope import ConcentratedClaim, Envelope, OrdersConversion, RenyiCurve, envelope, zcdp_envelope
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.normal import Normal
 from ..readings.law import Exactness, Law
 from ..worlds import worlds_of_relation

@@ -26,7 +26,7 @@ from ..experiment import Experiment, compose_counted, product_factor
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Counted
 from ..laws.envelope import ConcentratedClaim, Envelope, MomentClaim
-from ..laws.finite_pairs import MOST_LOSS
+from ..laws.finite import MOST_LOSS
 from ..laws.laplace import Laplace
 from ..laws.laplace_product import is_resolved, laplace_product, laplace_shifts, shift_sums
 from ..laws.normal import Normal

@@ -13,7 +13,7 @@ from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.discrete_noise import DiscreteNormal, Skellam
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.geometric import MOST_ATOMS, Geometric, Staircase
 from ..worlds import RECORD, Worlds, WorldsKind, worlds_of_relation
 from .arrays import arrays

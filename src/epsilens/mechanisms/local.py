@@ -27,7 +27,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.product import Factor, product
 from ..numerics.binomial import log_binomial
 from ..worlds import RECORD

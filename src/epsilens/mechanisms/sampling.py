@@ -19,7 +19,7 @@ from ..laws.composition.law import Loss
 from ..laws.composition.sampled import Flagged, Sampled
 from ..laws.composition.sided import WIDTH
 from ..laws.composition.step import Composable, NoiseKind, Step
-from ..laws.finite_pairs import Finite, FiniteStep
+from ..laws.finite import Finite, FiniteStep
 from ..laws.laplace import LaplaceReplacementStep
 from ..laws.normal import NormalReplacementStep
 from ..laws.product import steps_of, width_of

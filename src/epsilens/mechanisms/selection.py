@@ -26,7 +26,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.laplace import NoisyMax
 from ..laws.logistic import BoundedRange
 from ..laws.product import Factor, product, width_of

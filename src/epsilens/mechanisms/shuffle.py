@@ -36,7 +36,7 @@ from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment, require_independent
 from ..laws.envelope import Envelope, envelope
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.shuffle import SIGMAS, SignCells, lower_pair, upper_pair
 from ..numerics.binomial import binomial_window, log_binomial
 from ..worlds import RECORD

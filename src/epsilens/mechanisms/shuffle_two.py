@@ -20,7 +20,7 @@ import numpy as np
 
 from ..checks import Array
 from ..laws.envelope import Envelope, envelope
-from ..laws.finite_pairs import Finite
+from ..laws.finite import Finite
 from ..laws.shuffle import SIGMAS
 from ..numerics.binomial import binomial_window, log_binomial
 

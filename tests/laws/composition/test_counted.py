@@ -10,7 +10,7 @@ import pytest
 
 from epsilens.laws.composition.counted import Product
 from epsilens.laws.composition.sampled import Swapped
-from epsilens.laws.finite_pairs import Finite
+from epsilens.laws.finite import Finite
 
 SHARES = (1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.95)
 

@@ -17,7 +17,7 @@ from epsilens.laws.composition.order import Order
 from epsilens.laws.composition.sampled import Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.work import MOST_WORK
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product
 from epsilens.laws.normal import Normal, NormalReplacementStep, NormalStep

@@ -9,7 +9,7 @@ import pytest
 
 from epsilens.laws.composition.listed import listed
 from epsilens.laws.composition.step import Atoms
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
 
 # H0 has (2/3, 1/3) and H1 (1/4, 3/4): losses log 3/8 and log 9/4

@@ -17,7 +17,7 @@ from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.moments import ERROR, TooMany, panels
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.mixture import draws_step
 from epsilens.laws.normal import NormalReplacementStep, NormalStep

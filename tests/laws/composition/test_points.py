@@ -12,7 +12,7 @@ from epsilens.laws.composition.points import grid, product
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.scattered import Scattered
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
 
 

@@ -27,7 +27,7 @@ from epsilens.laws.composition.series import Rest, Series, rest_of
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.transform import tilted
 from epsilens.laws.composition.work import Budget
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 

@@ -13,7 +13,7 @@ from epsilens.checks import Array
 from epsilens.laws.composition.law import Loss
 from epsilens.laws.composition.sampled import Sampled
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product
 

@@ -18,7 +18,7 @@ from epsilens.laws.composition.raised import Raised
 from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.told import Told
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep, NoisyMaxStep
 from epsilens.laws.logistic import LogisticStep
 from epsilens.laws.mixture import MixtureStep, draws_step, group_step, replaced_group_step

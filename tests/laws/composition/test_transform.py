@@ -16,7 +16,7 @@ from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilts import TiltedLaplace, TiltedNormal
 from epsilens.laws.composition.transform import Tilted, frequency, slabs, tilted
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.logistic import LogisticStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep

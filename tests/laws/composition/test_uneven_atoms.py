@@ -13,7 +13,7 @@ import pytest
 import epsilens as el
 from epsilens.laws.composition.lattice import discretise
 from epsilens.laws.composition.step import Atoms
-from epsilens.laws.finite_pairs import FiniteStep
+from epsilens.laws.finite import FiniteStep
 
 MP = mpmath.mp.clone()
 MP.dps = 40

@@ -20,7 +20,7 @@ from ...catalogue.readings import find_reading
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.finite_pairs import Finite
+from ...laws.finite import Finite
 from ...laws.laplace import Laplace
 from ...laws.latent import Latent
 from ...laws.normal import Normal
