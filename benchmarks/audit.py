@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 
 from epsilens.auditing.audit import Game, audit, audit_source
-from epsilens.auditing.canaries import Canaries
+from epsilens.auditing.bounds import fixed_p_value
+from epsilens.auditing.canaries import Canaries, epsilon_bound, guesses_to_make, mu_bound
 from epsilens.auditing.claims import Claim, claim_of, gdp_lines
-from epsilens.auditing.game import BatchSource, Bits
-from epsilens.auditing.one_run import epsilon_bound, guesses_to_make, mu_bound
-from epsilens.auditing.readings import counted_p
-from epsilens.auditing.result import Stopped
+from epsilens.auditing.result import StopReason
+from epsilens.auditing.sources import BatchSource, Bits
 
 try:
     from jax_privacy import auditing as jax_auditing
@@ -119,9 +118,9 @@ def refuted(draw: Draw, claim: Claim, runs: int, sequential: bool, seed: int, lo
     game = Game(BatchSource(draw, 0, 1), claim, ALPHA, runs, np.random.default_rng([seed, 17]), None, low_bits)
     if sequential:
         game.play(stop=True)
-        return game.stopped is Stopped.EVIDENCE, game.runs
+        return game.stopped is StopReason.EVIDENCE, game.runs
     game.count()
-    return counted_p(game.evidence) <= ALPHA, game.runs
+    return fixed_p_value(game.evidence) <= ALPHA, game.runs
 
 
 def claims(repeats: float) -> list[dict[str, Any]]:

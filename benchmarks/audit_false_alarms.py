@@ -29,10 +29,10 @@ import numpy as np
 
 import epsilens as el
 from epsilens.auditing.audit import Game, audit_source
+from epsilens.auditing.bounds import fixed_p_value
 from epsilens.auditing.claims import Claim, claim_of
-from epsilens.auditing.game import BatchSource
-from epsilens.auditing.readings import counted_p
-from epsilens.auditing.result import Stopped
+from epsilens.auditing.result import StopReason
+from epsilens.auditing.sources import BatchSource
 
 Rng = np.random.Generator
 Draw = Callable[[int, int, Rng], Any]
@@ -153,9 +153,9 @@ def alarm(cell: int, sequential: bool, runs: int, alpha: float, seed: list[int])
     game = Game(BatchSource(lambda d, n: draw(d, n, draws), 0, 1), claim_at(cell), alpha, runs, coins)
     if sequential:
         game.play(stop=True)
-        return game.stopped is Stopped.EVIDENCE
+        return game.stopped is StopReason.EVIDENCE
     game.count()
-    return counted_p(game.evidence) <= alpha
+    return fixed_p_value(game.evidence) <= alpha
 
 
 READINGS = ("epsilon", "mu", "success", "band")

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from epsilens.auditing.audit import audit_source
-from epsilens.auditing.game import Bits
-from epsilens.auditing.trainings import Trainings
+from epsilens.auditing.canaries import CanaryTrainings
+from epsilens.auditing.sources import Bits
 
 
 def counted(score: Any, bits: Any) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20_000)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    source = Trainings(device=asked.device, seed=1)
+    source = CanaryTrainings(device=asked.device, seed=1)
     source.draw(np.zeros(64, dtype=bool))  # whatever is loaded, compiled or allocated on the first call
     bits = np.random.default_rng(2).integers(0, 2, asked.runs).astype(bool)
     wall, cpu = time.perf_counter(), time.process_time()

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from epsilens.auditing.planned import GROUPS, audit_plan
+from epsilens.auditing.pipelines import GROUPS_PAIR, audit_plan
 
 TABLE = pa.table({"who": [1, 2], "site": ["a", "b"], "x": [1.0, 2.0]})
 MANY = 10_000
@@ -73,7 +73,7 @@ def row(own: Own) -> str:
         runs=own.runs,
         confidence=0.99,
         sequential=not own.groups,
-        pairs=(GROUPS,) if own.groups else None,
+        pairs=(GROUPS_PAIR,) if own.groups else None,
     )
     seconds = time.process_time() - began
     worst = max(one.audit.epsilon_lo for one in found.each)

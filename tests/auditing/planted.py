@@ -17,9 +17,8 @@ import pyarrow as pa
 import pytest
 
 from epsilens.auditing.claims import Claim, claim_of
-from epsilens.auditing.pairs import Kind, Pair, Rows, pairs_of
-from epsilens.auditing.pipeline import ReleaseSource
-from epsilens.auditing.planned import promised, promised_of_secret
+from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
+from epsilens.auditing.pipelines import ReleaseSource, plan_claim, secret_claim
 from epsilens.plan import answers, cells, needs
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
@@ -241,59 +240,59 @@ def secret_in_the_hash(patch: Patch) -> None:
 # -- where they show --------------------------------------------------------------------------------------------------
 
 
-def _kind(kind: Kind) -> Callable[[dict[str, Any]], Pair]:
-    return lambda said: pairs_of(read_release(said), TABLE, kinds=[kind])[0]
+def _kind(kind: PairKind) -> Callable[[dict[str, Any]], NeighbourTables]:
+    return lambda said: plan_pairs(read_release(said), TABLE, kinds=[kind])[0]
 
 
-def _rows(count: int) -> Callable[[dict[str, Any]], Pair]:
+def _rows(count: int) -> Callable[[dict[str, Any]], NeighbourTables]:
     """A person with so many rows at the bound."""
 
-    def make(said: dict[str, Any]) -> Pair:
-        rows = Rows(read_release(said), TABLE)
+    def make(said: dict[str, Any]) -> NeighbourTables:
+        rows = MadeUpRows(read_release(said), TABLE)
         first, second = rows.beside(rows.others, rows.person(rows.far_end, rows=count))
-        return Pair(Kind.MANY, rows.table(first), rows.table(second))
+        return NeighbourTables(PairKind.MANY, rows.table(first), rows.table(second))
 
     return make
 
 
-def _sized(size: int) -> Callable[[dict[str, Any]], Pair]:
+def _sized(size: int) -> Callable[[dict[str, Any]], NeighbourTables]:
     """The person's group has so many rows with them, at the bound, one of each person."""
 
-    def make(said: dict[str, Any]) -> Pair:
-        rows = Rows(read_release(said), TABLE)
+    def make(said: dict[str, Any]) -> NeighbourTables:
+        rows = MadeUpRows(read_release(said), TABLE)
         other = [row for i in range(size - 1) for row in rows.person(rows.far_end, number=1000 + i)]
         first, second = rows.beside([*rows.elsewhere, *other], rows.person(rows.far_end))
-        return Pair(Kind.TWO, rows.table(first), rows.table(second))
+        return NeighbourTables(PairKind.TWO, rows.table(first), rows.table(second))
 
     return make
 
 
-def _value(times: float) -> Callable[[dict[str, Any]], Pair]:
+def _value(times: float) -> Callable[[dict[str, Any]], NeighbourTables]:
     """A person whose value is so many times the bound."""
 
-    def make(said: dict[str, Any]) -> Pair:
-        rows = Rows(read_release(said), TABLE)
+    def make(said: dict[str, Any]) -> NeighbourTables:
+        rows = MadeUpRows(read_release(said), TABLE)
         first, second = rows.beside(rows.others, rows.person(lambda name: times * rows.far_end(name)))
-        return Pair(Kind.BEYOND, rows.table(first), rows.table(second))
+        return NeighbourTables(PairKind.BEYOND, rows.table(first), rows.table(second))
 
     return make
 
 
-def _below(said: dict[str, Any]) -> Pair:
+def _below(said: dict[str, Any]) -> NeighbourTables:
     """A person who is counted in the first number alone."""
-    rows = Rows(read_release(said), TABLE)
+    rows = MadeUpRows(read_release(said), TABLE)
     first, second = rows.beside(rows.others, rows.person(None, x=4.0))
-    return Pair(Kind.AT, rows.table(first), rows.table(second))
+    return NeighbourTables(PairKind.AT, rows.table(first), rows.table(second))
 
 
-def _own(kind: Kind, groups: int = 300) -> Callable[[dict[str, Any]], Pair]:
+def _own(kind: PairKind, groups: int = 300) -> Callable[[dict[str, Any]], NeighbourTables]:
     """A person alone in so many groups."""
 
-    def make(said: dict[str, Any]) -> Pair:
-        rows = Rows(read_release(said), TABLE)
+    def make(said: dict[str, Any]) -> NeighbourTables:
+        rows = MadeUpRows(read_release(said), TABLE)
         rows.fresh = rows.fresh[:groups]
         ((_, first, second),) = rows.worlds([kind])
-        return Pair(kind, rows.table(first), rows.table(second))
+        return NeighbourTables(kind, rows.table(first), rows.table(second))
 
     return make
 
@@ -308,7 +307,7 @@ class Bug:
     name: str
     plant: Callable[[Patch], None]
     plan: dict[str, Any]
-    pair: Callable[[dict[str, Any]], Pair]
+    pair: Callable[[dict[str, Any]], NeighbourTables]
     sheet: int
 
     def source(self) -> ReleaseSource:
@@ -324,7 +323,7 @@ class Bug:
     def claim(self) -> Claim:
         """The plan's own: of the person, or of the secret where one is named."""
         said = read_release(self.plan)
-        return promised_of_secret(said) if said.data.hidden is not None else claim_of(promised(said))
+        return secret_claim(said) if said.data.hidden is not None else claim_of(plan_claim(said))
 
     @contextmanager
     def planted(self) -> Iterator[None]:
@@ -338,25 +337,25 @@ class Bug:
 APART = plan({"count": True}, {"count": "x > 8", "name": "above"})
 
 BUGS = (
-    Bug("sensitivity halved", halved, COUNT, _kind(Kind.AT), 161),
-    Bug("sensitivity halved in one of two cells", halved_in_one, TWO_COUNTS, _kind(Kind.AT), 1274),
+    Bug("sensitivity halved", halved, COUNT, _kind(PairKind.AT), 161),
+    Bug("sensitivity halved in one of two cells", halved_in_one, TWO_COUNTS, _kind(PairKind.AT), 1274),
     Bug("limits forgotten: 3 rows where 1 is used", no_limits, SUM, _rows(3), 63),
-    Bug("limits forgotten: 20 rows where 1 is used", no_limits, SUM, _kind(Kind.MANY), 35),
-    Bug("label leak", label_leak, NAMES, _kind(Kind.ALONE), 34),
-    Bug("label leak, only where the noisy count is above 3", low_threshold, NAMES, _kind(Kind.ALONE), 1182),
-    Bug("float sum", float_sum, NARROW, _kind(Kind.AT), 32),
-    Bug("float Laplace noise", float_noise, SUM_BY_SITE, _kind(Kind.ALONE), 282),
-    Bug("true size in an average: 0 rows or 1", true_size, AVERAGE_BY_SITE, _kind(Kind.ALONE), 34),
+    Bug("limits forgotten: 20 rows where 1 is used", no_limits, SUM, _kind(PairKind.MANY), 35),
+    Bug("label leak", label_leak, NAMES, _kind(PairKind.ALONE), 34),
+    Bug("label leak, only where the noisy count is above 3", low_threshold, NAMES, _kind(PairKind.ALONE), 1182),
+    Bug("float sum", float_sum, NARROW, _kind(PairKind.AT), 32),
+    Bug("float Laplace noise", float_noise, SUM_BY_SITE, _kind(PairKind.ALONE), 282),
+    Bug("true size in an average: 0 rows or 1", true_size, AVERAGE_BY_SITE, _kind(PairKind.ALONE), 34),
     Bug("true size in an average: 9 rows or 10", true_size, AVERAGE_BY_SITE, _sized(10), 107_686),
-    Bug("fixed seed", fixed_seed, COUNT, _kind(Kind.AT), 32),
+    Bug("fixed seed", fixed_seed, COUNT, _kind(PairKind.AT), 32),
     Bug("same noise in two cells", same_noise, APART, _below, 33),
-    Bug("noise before grouping: shares", before_grouping, BY_SITE, _kind(Kind.ALONE), 38),
-    Bug("noise before grouping: a draw for each of 0 rows or 1", per_row, BY_SITE, _kind(Kind.ALONE), 22_610),
-    Bug("noise before grouping: a draw for each of 1 row or 2", per_row, BY_SITE, _kind(Kind.TWO), 22_610),
-    Bug("clamped after the noise: 100 times the bound", clamped_after, SUM, _kind(Kind.BEYOND), 34),
+    Bug("noise before grouping: shares", before_grouping, BY_SITE, _kind(PairKind.ALONE), 38),
+    Bug("noise before grouping: a draw for each of 0 rows or 1", per_row, BY_SITE, _kind(PairKind.ALONE), 22_610),
+    Bug("noise before grouping: a draw for each of 1 row or 2", per_row, BY_SITE, _kind(PairKind.TWO), 22_610),
+    Bug("clamped after the noise: 100 times the bound", clamped_after, SUM, _kind(PairKind.BEYOND), 34),
     Bug("clamped after the noise: twice the bound", clamped_after, SUM, _value(2.0), 162),
-    Bug("names of groups with nothing kept: limits", unkept_names, LOW_NAMES, _own(Kind.OWN), 57),
-    Bug("names of groups with nothing kept: no values", unkept_names, AVERAGES, _own(Kind.EMPTY), 35),
-    Bug("names of groups with nothing kept: a household", unkept_names, HOMES, _own(Kind.OWN), 54),
-    Bug("rows are kept by the secret", secret_in_the_hash, SECRET, _kind(Kind.SECRET), 221),
+    Bug("names of groups with nothing kept: limits", unkept_names, LOW_NAMES, _own(PairKind.OWN), 57),
+    Bug("names of groups with nothing kept: no values", unkept_names, AVERAGES, _own(PairKind.EMPTY), 35),
+    Bug("names of groups with nothing kept: a household", unkept_names, HOMES, _own(PairKind.OWN), 54),
+    Bug("rows are kept by the secret", secret_in_the_hash, SECRET, _kind(PairKind.SECRET), 221),
 )

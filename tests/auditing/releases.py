@@ -22,8 +22,8 @@ from epsilens.assessment.typical import together_of
 from epsilens.assessment.worst import Facing
 from epsilens.auditing.claims import claim_of
 from epsilens.auditing.exact import above, at_least, reached
-from epsilens.auditing.pairs import Kind, Row, Rows
-from epsilens.auditing.planned import promised, promised_of_secret
+from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
+from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.data.tables.open import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
@@ -66,7 +66,7 @@ def judge(seed: object) -> Judged:
     try:
         plan = read_release(words)
         publishable(plan)
-        rows = Rows(plan, pa.Table.from_pandas(frame(case), preserve_index=False))
+        rows = MadeUpRows(plan, pa.Table.from_pandas(frame(case), preserve_index=False))
         with open_table(rows.table([rows.template])) as opened:
             cells = cells_of_rows(plan, {name: str(kind) for name, kind in opened.table.schema().items()})
     except EpsilensError:
@@ -81,8 +81,8 @@ def judge(seed: object) -> Judged:
         return reached(plan, *(cells(world) for world in worlds))
 
     claims = {question: _claim(plan, question) for question in (Question.MEMBERSHIP, Question.SECRET)}
-    for kind in Kind:
-        question = Question.SECRET if kind is Kind.SECRET else Question.MEMBERSHIP
+    for kind in PairKind:
+        question = Question.SECRET if kind is PairKind.SECRET else Question.MEMBERSHIP
         try:
             pairs = [between(first, second) for _, first, second in rows.worlds([kind])]
         except EpsilensError:  # a public size, and no value
@@ -103,10 +103,10 @@ def judge(seed: object) -> Judged:
 
 
 def _claim(plan: Any, question: Question) -> Any:
-    return promised_of_secret(plan) if question is Question.SECRET else claim_of(promised(plan))
+    return secret_claim(plan) if question is Question.SECRET else claim_of(plan_claim(plan))
 
 
-def _several(rows: Rows, people: int) -> Iterator[tuple[list[Row], list[Row]]]:
+def _several(rows: MadeUpRows, people: int) -> Iterator[tuple[list[Row], list[Row]]]:
     """So many people, all in one group, or each in groups of their own."""
     each = [rows.person(rows.far_end, number=5_000 + i) for i in range(people)]
     yield rows.beside(rows.elsewhere, [row for theirs in each for row in theirs])

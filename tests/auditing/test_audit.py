@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import runpy
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.auditing.audit import Progress, audit, audit_source
-from epsilens.auditing.result import Audit, Finding, Stopped, Verdict
+from epsilens.auditing.audit import AuditProgress, audit, audit_source
+from epsilens.auditing.result import Audit, AuditVerdict, FindingKind, StopReason
 
 
 def grid(x: Any) -> Any:
@@ -34,7 +36,7 @@ def test_a_million_draws_of_correct_noise() -> None:
     began = time.perf_counter()
     found = audit(laplace(1.0), 0.0, 1.0, claim=1.0, batch=True, runs=10**6, seed=1)
     assert time.perf_counter() - began < 30  # a few seconds on a free machine
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is AuditVerdict.CONSISTENT
     assert 0.98 < found.epsilon_lo <= 1.0
     assert found.success_lo is not None
     assert 0.69 < found.success_lo <= 1 - math.exp(-0.5) / 2
@@ -45,8 +47,8 @@ def test_a_million_draws_of_correct_noise() -> None:
 
 def test_too_little_noise_is_found() -> None:
     found = audit(laplace(0.5), 0.0, 1.0, claim=1.0, batch=True, seed=1)
-    assert found.verdict is Verdict.VIOLATION
-    assert found.stopped is Stopped.EVIDENCE
+    assert found.verdict is AuditVerdict.VIOLATION
+    assert found.stopped is StopReason.EVIDENCE
     assert 1.0 < found.epsilon_lo <= 2.0
     assert found.runs < 1000
     on = audit(laplace(0.5), 0.0, 1.0, claim=1.0, batch=True, stop=False, runs=50_000, seed=1)
@@ -55,11 +57,11 @@ def test_too_little_noise_is_found() -> None:
 
 def test_a_trade_off_is_tested_where_epsilon_is_not() -> None:
     found = audit(normal(0.8), 0.0, 1.0, claim="mu=1", batch=True, seed=1)
-    assert found.verdict is Verdict.VIOLATION
+    assert found.verdict is AuditVerdict.VIOLATION
     assert found.mu_lo is not None
     assert 1.0 < found.mu_lo <= 1.25
     kept = audit(normal(1.0), 0.0, 1.0, claim=el.gaussian(psi=1.0), batch=True, runs=50_000, seed=1)
-    assert kept.verdict is Verdict.CONSISTENT
+    assert kept.verdict is AuditVerdict.CONSISTENT
     assert kept.mu_lo is not None
     assert 0.9 < kept.mu_lo <= 1.0
     for eps, claimed, low in kept.band:
@@ -69,11 +71,11 @@ def test_a_trade_off_is_tested_where_epsilon_is_not() -> None:
 
 def test_a_fixed_number_of_runs() -> None:
     found = audit(laplace(1.0), 0.0, 1.0, claim=1.0, batch=True, runs=20_000, sequential=False, seed=2)
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is AuditVerdict.CONSISTENT
     assert 0.85 < found.epsilon_lo <= 1.0
     assert found.largest_epsilon == pytest.approx(math.log(0.05 ** (1 / 14_000) / (1 - 0.05 ** (1 / 14_000))))
     broken = audit(normal(0.8), 0.0, 1.0, claim="mu=1", batch=True, runs=20_000, sequential=False, seed=2)
-    assert broken.verdict is Verdict.VIOLATION
+    assert broken.verdict is AuditVerdict.VIOLATION
     assert broken.mu_lo is not None
     assert 1.0 < broken.mu_lo <= 1.25
 
@@ -84,14 +86,14 @@ def test_one_call_is_many_guesses() -> None:
     found = audit(
         lambda x: x + grid(rng.laplace(0, 1, len(x))), truth, truth + 1, claim=1.0, groups=True, runs=200_000, seed=3
     )
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is AuditVerdict.CONSISTENT
     assert 0.96 < found.epsilon_lo <= 1.0
     assert found.guesses_a_call == 20_000
     assert found.mu_lo is None
     broken = audit(
         lambda x: x + grid(rng.laplace(0, 0.5, len(x))), truth[:300], truth[:300] + 1, claim=1.0, groups=True, seed=3
     )
-    assert broken.verdict is Verdict.VIOLATION
+    assert broken.verdict is AuditVerdict.VIOLATION
     with pytest.raises(el.InputError, match="pure"):
         audit(lambda x: x, truth, truth + 1, claim="mu=1", groups=True)
     with pytest.raises(el.InputError, match="cells"):
@@ -101,11 +103,11 @@ def test_one_call_is_many_guesses() -> None:
 def test_floating_point_gives_itself_away() -> None:
     rng = np.random.default_rng(4)
     found = audit(lambda d: d + rng.laplace(0, 1), 0.0, 1.0, claim=1.0, runs=5000, seed=4)
-    assert found.verdict is Verdict.VIOLATION
+    assert found.verdict is AuditVerdict.VIOLATION
     assert found.event is not None
     assert found.event.looks == "grain"
     aside = audit(lambda d: d + rng.laplace(0, 1), 0.0, 1.0, claim=1.0, runs=2000, seed=4, low_bits=False)
-    assert aside.verdict is Verdict.CONSISTENT
+    assert aside.verdict is AuditVerdict.CONSISTENT
 
 
 def outcomes(kind: str) -> Callable[[int], Any]:
@@ -135,7 +137,7 @@ def outcomes(kind: str) -> Callable[[int], Any]:
 )
 def test_whatever_comes_back_is_an_outcome(kind: str) -> None:
     found = audit(outcomes(kind), 0, 1, claim=1.0, runs=500, seed=6)
-    assert found.verdict is Verdict.VIOLATION
+    assert found.verdict is AuditVerdict.VIOLATION
     assert found.runs <= 100
     assert str(found)
 
@@ -146,8 +148,8 @@ def test_what_a_mechanism_does_is_never_in_the_way(capfd: pytest.CaptureFixture[
         return 1
 
     found = audit(prints, 0, 1, claim=1.0, runs=100, seed=1)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.has(Finding.SAME)
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
+    assert found.has(FindingKind.SAME)
     assert "secret" not in "".join(capfd.readouterr())
 
     def hangs(d: int) -> int:
@@ -156,13 +158,13 @@ def test_what_a_mechanism_does_is_never_in_the_way(capfd: pytest.CaptureFixture[
         return 0
 
     found = audit(hangs, 0, 1, claim=1.0, runs=100, timeout=0.05, seed=1)
-    assert found.stopped is Stopped.SILENT
-    assert found.has(Finding.LATE)
+    assert found.stopped is StopReason.SILENT
+    assert found.has(FindingKind.LATE)
     with pytest.raises(el.InputError, match="fails with KeyError on every run"):
         audit(lambda d: dict[str, int]()["a"], 0, 1, claim=1.0)
     fixed = audit(lambda d: d, 0, 1, claim=1.0, seed=1)
-    assert fixed.verdict is Verdict.VIOLATION
-    assert fixed.has(Finding.FIXED)
+    assert fixed.verdict is AuditVerdict.VIOLATION
+    assert fixed.has(FindingKind.FIXED)
 
 
 def test_an_interrupt_keeps_what_is_there() -> None:
@@ -177,13 +179,13 @@ def test_an_interrupt_keeps_what_is_there() -> None:
         return float(d + grid(rng.laplace(0, 1)))
 
     found = audit(stopped, 0, 1, claim=1.0, runs=10_000, seed=1)
-    assert found.stopped is Stopped.INTERRUPTED
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.stopped is StopReason.INTERRUPTED
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
     assert 200 < found.runs <= 300
 
 
 def test_progress_is_told() -> None:
-    told: list[Progress] = []
+    told: list[AuditProgress] = []
     rng = np.random.default_rng(8)
     audit(lambda d: float(d + grid(rng.laplace(0, 0.5))), 0, 1, claim=1.0, progress=told.append, seed=1)
     assert told
@@ -193,14 +195,14 @@ def test_progress_is_told() -> None:
 
 def test_too_few_runs_say_nothing() -> None:
     found = audit(laplace(1.0), 0.0, 1.0, claim=3.0, batch=True, runs=60, seed=1)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.has(Finding.FEW)
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
+    assert found.has(FindingKind.FEW)
     assert found.largest_epsilon < 3.0
 
 
 def test_a_bare_claim_is_told_how_little_it_can_be_tested() -> None:
     found = audit(normal(0.5), 0.0, 1.0, claim=(4.38, 1e-5), batch=True, runs=5000, seed=1)
-    assert found.has(Finding.BARE)
+    assert found.has(FindingKind.BARE)
     assert "hardly be tested" in str(found)
 
 
@@ -243,7 +245,7 @@ def test_anything_that_draws_can_be_audited() -> None:
             return np.where(self.rng.random(bits.size) < 1 / (1 + math.exp(2.0)), ~bits, bits)
 
     found = audit_source(Coins(), claim=1.0, seed=1, pair=("off", "on"))
-    assert found.verdict is Verdict.VIOLATION
+    assert found.verdict is AuditVerdict.VIOLATION
     assert isinstance(found, Audit)
     assert found.pair == ("off", "on")
     assert found.to_dict()["verdict"] == "VIOLATION"
@@ -259,7 +261,7 @@ def test_the_coins_are_not_the_numbers_of_the_mechanism() -> None:
     """A mechanism seeded like the audit draws other numbers than the coins."""
     rng = np.random.default_rng(1)
     found = audit(lambda d: int(rng.integers(0, 2)), 0, 1, claim=0.5, runs=2000, seed=1)
-    assert found.verdict is Verdict.CONSISTENT
+    assert found.verdict is AuditVerdict.CONSISTENT
 
 
 def test_a_fixed_number_that_was_cut_short_refutes_nothing() -> None:
@@ -271,8 +273,8 @@ def test_a_fixed_number_that_was_cut_short_refutes_nothing() -> None:
         return 0
 
     found = audit(hangs, 0, 1, claim=1.0, runs=100, timeout=0.05, sequential=False, seed=1)
-    assert found.stopped is Stopped.SILENT
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.stopped is StopReason.SILENT
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
 
 
 def test_of_a_batch_the_runs_after_the_one_that_refutes_do_not_count() -> None:
@@ -293,3 +295,15 @@ def test_of_a_batch_the_runs_after_the_one_that_refutes_do_not_count() -> None:
         assert together.event is not None
         assert together.event.runs < together.runs <= 32
         assert abs(together.runs - alone.runs) <= 2
+
+
+_EXAMPLE = Path(__file__).parents[2] / "examples" / "canaries.py"
+
+
+def test_one_training_keeps_its_own_claim_and_not_that_of_more_noise() -> None:
+    pytest.importorskip("opacus")
+    main = runpy.run_path(str(_EXAMPLE))["main"]
+    kept = main(300)
+    assert kept.verdict is not AuditVerdict.VIOLATION
+    assert kept.epsilon_lo < kept.claimed["epsilon"]
+    assert main(300, sigma=1.0, claimed=40.0).verdict is AuditVerdict.VIOLATION

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm, poisson
 
-from epsilens.auditing.bands import holds, local_level, rate_bands, worst_delta
+from epsilens.auditing.bounds import band_coverage, local_level, rate_bands, worst_delta
 
 
 def test_two_scores_by_hand() -> None:
     """P[U₍₁₎ ≤ c₁, U₍₂₎ ≤ c₂] = c₂² − (c₂ − c₁)²."""
     for level in (0.01, 0.2):
         first, second = 1 - math.sqrt(level), math.sqrt(1 - level)
-        assert holds(2, level) == pytest.approx(second**2 - (second - first) ** 2, rel=1e-12)
+        assert band_coverage(2, level) == pytest.approx(second**2 - (second - first) ** 2, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 40, 150])
@@ -32,7 +32,7 @@ def test_the_level_lies_between_one_bound_and_all() -> None:
     for n in (300, 5_000, 100_000):
         level = local_level(n, 0.025)
         assert 0.025 / n < level < 0.025 / 10
-        assert 0.975 <= holds(n, level) <= 0.97525
+        assert 0.975 <= band_coverage(n, level) <= 0.97525
 
 
 @pytest.mark.parametrize("n", [30, 400])

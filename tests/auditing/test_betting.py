@@ -11,32 +11,40 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from epsilens.auditing.attack import CELLS, Attack, perfect_attack
-from epsilens.auditing.betting import History, first_kept, log_capital, log_precision_capital, refuted, told, worth
-from epsilens.auditing.claims import Claim, claim_of, gdp_lines, line
+from epsilens.auditing.betting import (
+    History,
+    event_worth,
+    is_refuted,
+    leading_event,
+    least_unrefuted,
+    log_capital,
+    log_precision_capital,
+)
+from epsilens.auditing.claims import Claim, claim_of, gdp_lines, single_line
+from epsilens.auditing.scores import MOST_CELLS, ScoreAttack, perfect_attack
 
 #: Outcomes 0…3; the events name the second world on the first two and the first on the others, the second on 0 and 1
 #: alone, on 0 alone, and the first on 3 alone.
 NAMES = np.array([[1, 1, -1, -1], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1]], dtype=np.int8)
 
 
-def attack(past: list[list[float]], names: np.ndarray = NAMES) -> Attack:
+def attack(past: list[list[float]], names: np.ndarray = NAMES) -> ScoreAttack:
     """An attack on outcomes 0…3 with these past counts."""
-    held, all_names, nested = np.zeros((CELLS, 2)), np.zeros((80, CELLS), dtype=np.int8), np.zeros(80)
+    held, all_names, nested = np.zeros((MOST_CELLS, 2)), np.zeros((80, MOST_CELLS), dtype=np.int8), np.zeros(80)
     held[: len(past)] = past
     all_names[: len(names), : names.shape[1]] = names
     nested[0] = nested[1] = 1.0
-    return Attack(None, np.arange(1.0, 4.0), np.arange(3.0), held, all_names, nested)
+    return ScoreAttack(None, np.arange(1.0, 4.0), np.arange(3.0), held, all_names, nested)
 
 
 def counts(*cells: tuple[int, int]) -> np.ndarray:
-    made = np.zeros((1, CELLS, 2))
+    made = np.zeros((1, MOST_CELLS, 2))
     for cell, world in cells:
         made[0, cell, world] += 1
     return made
 
 
-def mean_capital(zero: np.ndarray, one: np.ndarray, claim: Claim, runs: int, attacks: list[Attack]) -> float:
+def mean_capital(zero: np.ndarray, one: np.ndarray, claim: Claim, runs: int, attacks: list[ScoreAttack]) -> float:
     """Σ over all outcomes and coins of their probability times the capital; a round for each run."""
     mean = 0.0
     for drawn in product([(cell, world) for cell in range(4) for world in (0, 1)], repeat=runs):
@@ -86,14 +94,14 @@ def test_a_bet_on_a_line_is_fair_for_the_worst_pair(past: list[list[float]]) -> 
     one = np.array([delta, (1 - delta) * q, (1 - delta) * (1 - q), 0.0])
     zero = one[::-1]
     assert (one - math.exp(eps) * zero).clip(0).sum() == pytest.approx(delta)
-    mean = mean_capital(zero, one, line(eps, delta), 2, [attack(past), attack(PASTS[3])])
+    mean = mean_capital(zero, one, single_line(eps, delta), 2, [attack(past), attack(PASTS[3])])
     assert 0.5 < mean <= 1 + 1e-12
     # the event that always speaks is fair to the last digit
     one_event = attack(PASTS[3], NAMES[:1])
-    assert mean_capital(zero, one, line(eps, delta), 2, [one_event, one_event]) == pytest.approx(1.0, abs=1e-12)
+    assert mean_capital(zero, one, single_line(eps, delta), 2, [one_event, one_event]) == pytest.approx(1.0, abs=1e-12)
     # a world told apart less is unfair to the bettor
     same = np.full(4, 0.25)
-    assert mean_capital(same, same, line(eps, delta), 2, [one_event, one_event]) < 1
+    assert mean_capital(same, same, single_line(eps, delta), 2, [one_event, one_event]) < 1
 
 
 @pytest.mark.parametrize("past", PASTS)
@@ -106,7 +114,7 @@ def test_no_bet_on_many_lines_gains_from_a_pair_that_keeps_them(past: list[list[
     for first, second in ((zero, one), (one, zero), (zero[::-1], one[::-1])):
         assert mean_capital(first, second, gdp_lines(1.0), 2, attacks) <= 1 + 1e-12
         pure = float(np.abs(np.log(one / zero)).max())
-        assert mean_capital(first, second, line(pure, 0.0), 2, attacks) <= 1 + 1e-12
+        assert mean_capital(first, second, single_line(pure, 0.0), 2, attacks) <= 1 + 1e-12
 
 
 def test_with_few_runs_known_only_part_is_bet_and_fairly() -> None:
@@ -114,10 +122,10 @@ def test_with_few_runs_known_only_part_is_bet_and_fairly() -> None:
     q = math.e / (1 + math.e)
     one = np.array([q / 2, q / 2, (1 - q) / 2, (1 - q) / 2])
     known = attack(PASTS[0], NAMES[:1])
-    assert mean_capital(one[::-1], one, line(1.0, 0.0), 3, [known] * 3) == pytest.approx(1.0, abs=1e-12)
+    assert mean_capital(one[::-1], one, single_line(1.0, 0.0), 3, [known] * 3) == pytest.approx(1.0, abs=1e-12)
     history = History()
     history.add((known,), counts((0, 0)))
-    assert math.exp(float(log_capital(history, line(1.0, 0.0))[-1])) > 0.5
+    assert math.exp(float(log_capital(history, single_line(1.0, 0.0))[-1])) > 0.5
 
 
 def test_many_guesses_about_one_call_are_fair() -> None:
@@ -125,7 +133,7 @@ def test_many_guesses_about_one_call_are_fair() -> None:
 
     Flipped together, one group's coin tells the other's, which is not ε-DP; the bets see it.
     """
-    q, claim = float(expit(1.0)), line(1.0, 0.0)
+    q, claim = float(expit(1.0)), single_line(1.0, 0.0)
     mean = 0.0
     for bits in product((0, 1), repeat=2):
         for flipped, chance in ((0, q), (1, 1 - q)):
@@ -182,22 +190,22 @@ def test_a_trade_off_bound_follows_from_bets() -> None:
     rng = np.random.default_rng(3)
     right = rng.binomial(10_000, 0.6914624612740131, 2)  # Φ(½)
     known = attack([[690.0, 310.0], [310.0, 690.0]], np.array([[-1, 1]], dtype=np.int8))
-    seen = np.zeros((1, CELLS, 2))
+    seen = np.zeros((1, MOST_CELLS, 2))
     seen[0, :2] = [[right[0], 10_000 - right[1]], [10_000 - right[0], right[1]]]
     history = History(budget=20_000)
     history.add((known,), seen)
-    low = first_kept(lambda m: refuted(history, gdp_lines(m)), 4.0)
+    low = least_unrefuted(lambda m: is_refuted(history, gdp_lines(m)), 4.0)
     assert 0.9 < low < 1.0
-    assert not refuted(history, claim_of("mu=1"))
-    assert refuted(history, claim_of("mu=0.9"))
-    assert told(history, claim_of("mu=1"))[2:] == (int(right.sum()), 20_000 - int(right.sum()))
+    assert not is_refuted(history, claim_of("mu=1"))
+    assert is_refuted(history, claim_of("mu=0.9"))
+    assert leading_event(history, claim_of("mu=1"))[2:] == (int(right.sum()), 20_000 - int(right.sum()))
 
 
 def test_silence_counts_against_the_bettor() -> None:
     quiet, loud = History(), History()
     known = attack([[0.0, 9.5], [0.0, 0.5], [45.0, 45.0]], NAMES[1:2])
     for history, silent in ((quiet, 900), (loud, 0)):
-        seen = np.zeros((1, CELLS, 2))
+        seen = np.zeros((1, MOST_CELLS, 2))
         seen[0, :3] = np.array([[5, 95], [0, 0], [silent / 2, silent / 2]])
         history.add((known,), seen)
     claim = claim_of("mu=1")
@@ -208,7 +216,7 @@ def test_silence_counts_against_the_bettor() -> None:
 def test_the_worth_of_an_event_is_what_its_bet_grows_by() -> None:
     """Half its square a run: 1000 runs of a guess right 3 of 4 times against q₀ = 0.7, by the relative entropy."""
     known = attack([[125.0, 375.0], [0.0, 0.0], [0.0, 0.0], [375.0, 125.0]], NAMES[:1])
-    excess, runs = worth([known], line(math.log(7 / 3), 0.0))
+    excess, runs = event_worth([known], single_line(math.log(7 / 3), 0.0))
     entropy = 0.75 * math.log(0.75 / 0.7) + 0.25 * math.log(0.25 / 0.3)
     assert runs.tolist() == [1000.0]
     assert 0.5 * float(excess[0, 0]) ** 2 == pytest.approx(entropy, rel=0.15)
@@ -218,14 +226,14 @@ def test_an_attack_that_never_erred() -> None:
     known = perfect_attack(50)
     history = History()
     history.add((known,), known.past[None])
-    assert refuted(history, claim_of("mu=2"))
-    assert refuted(history, claim_of(3.0))
-    assert not refuted(history, claim_of(6.0))
+    assert is_refuted(history, claim_of("mu=2"))
+    assert is_refuted(history, claim_of(3.0))
+    assert not is_refuted(history, claim_of(6.0))
 
 
 def test_the_first_value_that_is_kept() -> None:
-    assert first_kept(lambda x: x < 0.3 or x > 0.6, 1.0) == pytest.approx(0.3)
-    assert first_kept(lambda x: False, 1.0) == 0.0
+    assert least_unrefuted(lambda x: x < 0.3 or x > 0.6, 1.0) == pytest.approx(0.3)
+    assert least_unrefuted(lambda x: False, 1.0) == 0.0
     # kept for a moment between two points of the grid: only a finer look sees it
-    assert first_kept(lambda x: x < 0.19 and not 0.18 < x < 0.185, 1.0, steps=5, fine=200) <= 0.18
-    assert first_kept(lambda x: True, 1.0) == 1.0
+    assert least_unrefuted(lambda x: x < 0.19 and not 0.18 < x < 0.185, 1.0, steps=5, fine=200) <= 0.18
+    assert least_unrefuted(lambda x: True, 1.0) == 1.0

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import beta, binom, norm
 
-from epsilens.auditing.bounds import Counts, clopper_pearson, largest_epsilon, p_value
+from epsilens.auditing.bounds import GuessCounts, clopper_pearson, largest_epsilon, p_value
 from epsilens.auditing.claims import claim_of
 
 
@@ -22,17 +22,17 @@ def test_clopper_pearson(k: int, n: int) -> None:
 
 
 def test_the_precision_bound_is_the_test_of_a_pure_claim() -> None:
-    counts = Counts(800, 1000, 2000)
+    counts = GuessCounts(800, 1000, 2000)
     low = counts.epsilon(0.05)
     assert p_value(counts, claim_of(low), 0.05) == pytest.approx(0.05, rel=1e-6)
     assert p_value(counts, claim_of(1.0)) == pytest.approx(binom.sf(799, 1000, expit(1.0)))
-    assert Counts(0, 0, 10).epsilon(0.05) == 0
-    assert p_value(Counts(0, 0, 10), claim_of(1.0)) == 1
+    assert GuessCounts(0, 0, 10).epsilon(0.05) == 0
+    assert p_value(GuessCounts(0, 0, 10), claim_of(1.0)) == 1
 
 
 def test_the_largest_bound_of_so_many_runs() -> None:
     for n in (10, 1000, 10**6):
-        assert largest_epsilon(n, 0.05) == pytest.approx(Counts(n, n, n).epsilon(0.05), rel=1e-6)
+        assert largest_epsilon(n, 0.05) == pytest.approx(GuessCounts(n, n, n).epsilon(0.05), rel=1e-6)
     assert largest_epsilon(0, 0.05) == 0
 
 
@@ -48,12 +48,14 @@ def test_false_alarms_of_the_line_test(said: str) -> None:
         hit, miss = 0.05 + 0.95 * q, 0.95 * (1 - q)
     spoken = rng.binomial(n, hit + miss, games)
     right = rng.binomial(spoken, hit / (hit + miss))
-    alarms = np.mean([p_value(Counts(int(k), int(r), n), claim) <= 0.05 for k, r in zip(right, spoken, strict=True)])
+    alarms = np.mean(
+        [p_value(GuessCounts(int(k), int(r), n), claim) <= 0.05 for k, r in zip(right, spoken, strict=True)]
+    )
     assert alarms <= 0.05
 
 
 def test_an_attacker_who_always_speaks_pays_nothing_for_the_rate() -> None:
     """Right 760 of 1000 times against 1-GDP: P[Bin(1000, Φ(½)) ≥ 760], to the lines' step; else a tenth of α more."""
     claim, exact = claim_of("mu=1"), float(binom.sf(759, 1000, norm.cdf(0.5)))
-    assert p_value(Counts(760, 1000, 1000, always=True), claim) == pytest.approx(exact, rel=1e-6)
-    assert p_value(Counts(760, 1000, 1000), claim) > 0.005
+    assert p_value(GuessCounts(760, 1000, 1000, always=True), claim) == pytest.approx(exact, rel=1e-6)
+    assert p_value(GuessCounts(760, 1000, 1000), claim) > 0.005

@@ -10,28 +10,27 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.entries import inside, number_of
-from epsilens.auditing.outcomes import Reader
+from epsilens.auditing.outcomes import Reader, as_double, contents
 
 
 def test_numbers_of_other_types_are_numbers() -> None:
-    assert number_of(Fraction(1, 4)) == 0.25
-    assert number_of(Decimal("NaN")) is not None
-    assert number_of(np.timedelta64(1500, "ms")) == 1.5
-    assert math.isnan(number_of(np.timedelta64("NaT")) or 0)
-    assert number_of(1j) is None
-    assert inside(2 + 3j) == {"real": 2.0, "imaginary": 3.0}
-    assert inside(np.array([2 + 3j])).tolist() == [[2.0, 3.0]]
+    assert as_double(Fraction(1, 4)) == 0.25
+    assert as_double(Decimal("NaN")) is not None
+    assert as_double(np.timedelta64(1500, "ms")) == 1.5
+    assert math.isnan(as_double(np.timedelta64("NaT")) or 0)
+    assert as_double(1j) is None
+    assert contents(2 + 3j) == {"real": 2.0, "imaginary": 3.0}
+    assert contents(np.array([2 + 3j])).tolist() == [[2.0, 3.0]]
 
 
 def test_tables_are_read_by_cells() -> None:
-    assert inside(pa.table({"site": ["a", "b"], "n": [1.0, 2.0]})) == {"n of a": 1.0, "n of b": 2.0}
-    assert inside(np.ma.masked_array([1.0, 2.0], [True, False])) == [None, 2.0]
+    assert contents(pa.table({"site": ["a", "b"], "n": [1.0, 2.0]})) == {"n of a": 1.0, "n of b": 2.0}
+    assert contents(np.ma.masked_array([1.0, 2.0], [True, False])) == [None, 2.0]
 
 
 def test_columns_that_share_a_name_are_two() -> None:
     pandas = pytest.importorskip("pandas")
-    assert inside(pandas.DataFrame([[1.0, 2.0]], columns=["a", "a"])) == {"a": [1.0], "a again": [2.0]}
+    assert contents(pandas.DataFrame([[1.0, 2.0]], columns=["a", "a"])) == {"a": [1.0], "a again": [2.0]}
 
 
 def test_there_are_no_more_columns_than_fit() -> None:

@@ -13,12 +13,12 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp, ndtr
 from scipy.stats import multinomial
 
-from epsilens.auditing.attack import Attack
 from epsilens.auditing.audit import Game
 from epsilens.auditing.betting import History, log_capital
-from epsilens.auditing.bounds import Counts, p_value
+from epsilens.auditing.bounds import GuessCounts, p_value
 from epsilens.auditing.claims import Claim, claim_of
-from epsilens.auditing.game import CallSource
+from epsilens.auditing.scores import ScoreAttack
+from epsilens.auditing.sources import CallSource
 
 Pair = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
 
@@ -74,7 +74,7 @@ def fixed_false_alarm(pair: Pair, names: tuple[int, ...], claim: Claim, runs: in
     @cache
     def refuted(hits: int, guesses: int) -> bool:
         # all the events but one that always speaks are of one side or both; that one pays for both
-        return p_value(Counts(hits, guesses, runs, 2 if always else sides, always), claim, alpha) <= alpha
+        return p_value(GuessCounts(hits, guesses, runs, 2 if always else sides, always), claim, alpha) <= alpha
 
     cells = [(hits, wrong) for hits in range(runs + 1) for wrong in range(runs + 1 - hits)]
     chosen = np.array([(h, w, runs - h - w) for h, w in cells if refuted(h, h + w)])
@@ -109,7 +109,7 @@ class Enumerated:
         self.claim, self.alpha = claim, alpha
         self.chance = [0.5 * float(pair[int(bit)][int(answer)]) for bit, answer in RUNS]
 
-    def attacks_on(self, past: list[int]) -> tuple[tuple[Attack, ...], list[Any]]:
+    def attacks_on(self, past: list[int]) -> tuple[tuple[ScoreAttack, ...], list[Any]]:
         """What the game bets with after these runs, and how each of the four runs counts."""
         game = Game(CallSource(lambda d: d, 0, 1), self.claim, self.alpha, 1000, np.random.default_rng(1))
         game.past = [game.reader.read(np.array([RUNS[i][1] for i in past]))]

@@ -22,10 +22,10 @@ from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.assessment.assessment import assess
 from epsilens.assessment.worst import Facing
 from epsilens.auditing.audit import audit_source
-from epsilens.auditing.claims import Claim, claim_of, line
+from epsilens.auditing.claims import Claim, claim_of, single_line
 from epsilens.auditing.exact import above, reached
-from epsilens.auditing.pairs import Kind, Rows
-from epsilens.auditing.planned import promised, promised_of_secret
+from epsilens.auditing.pairs import MadeUpRows, PairKind
+from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements
@@ -51,13 +51,13 @@ def plan(*queries: dict[str, Any], epsilon: float = 1.0, **data: Any) -> dict[st
 
 def success(most: float) -> Claim:
     """The claim that no guess is right more often."""
-    return line(0.0, 2 * most - 1)
+    return single_line(0.0, 2 * most - 1)
 
 
-def between(said: dict[str, Any], kind: Kind, *, released: bool = False) -> Facing:
+def between(said: dict[str, Any], kind: PairKind, *, released: bool = False) -> Facing:
     """What the plan gives away on a pair that the audit makes, by the definition of its cells, or as it is released."""
     read = read_release(said)
-    rows = Rows(read, TABLE)
+    rows = MadeUpRows(read, TABLE)
     ((_, first, second),) = rows.worlds([kind])
     if released:
         return reached(read, exact_of(read, rows.table(first)), exact_of(read, rows.table(second)))
@@ -70,19 +70,19 @@ def between(said: dict[str, Any], kind: Kind, *, released: bool = False) -> Faci
 COUNT = {"count": True, "by": "g", "threshold": 6}
 AVERAGE = {"average": "x", "bounds": [0, 8], "by": "g", "threshold": 12}
 #: Thresholds and everything that may leave nothing of a group; how often a person is named, at least, with the fault.
-NAMED: dict[str, tuple[dict[str, Any], Kind, float]] = {
-    "people": (plan(COUNT), Kind.OWN, 0.97),
-    "two groups": (plan(COUNT, max_groups=2), Kind.OWN, 0.97),
-    "rows": (plan({**COUNT, "rows": True}, max_rows=2), Kind.OWN, 0.7),
-    "sum": (plan({"sum": "x", "bounds": [0, 8], "by": "g", "threshold": 6}, max_rows=2), Kind.OWN, 0.9),
-    "average": (plan(AVERAGE), Kind.OWN, 0.9),
-    "average without values": (plan(AVERAGE), Kind.EMPTY, 0.9),
-    "household": (plan(COUNT, unit="home", max_rows=2), Kind.OWN, 0.9),
-    "auto": (plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3}), Kind.OWN, 0.5),
+NAMED: dict[str, tuple[dict[str, Any], PairKind, float]] = {
+    "people": (plan(COUNT), PairKind.OWN, 0.97),
+    "two groups": (plan(COUNT, max_groups=2), PairKind.OWN, 0.97),
+    "rows": (plan({**COUNT, "rows": True}, max_rows=2), PairKind.OWN, 0.7),
+    "sum": (plan({"sum": "x", "bounds": [0, 8], "by": "g", "threshold": 6}, max_rows=2), PairKind.OWN, 0.9),
+    "average": (plan(AVERAGE), PairKind.OWN, 0.9),
+    "average without values": (plan(AVERAGE), PairKind.EMPTY, 0.9),
+    "household": (plan(COUNT, unit="home", max_rows=2), PairKind.OWN, 0.9),
+    "auto": (plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3}), PairKind.OWN, 0.5),
     "gaussian": (
-        plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3, "noise": "gaussian"}), Kind.OWN, 0.3,
+        plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3, "noise": "gaussian"}), PairKind.OWN, 0.3,
     ),
-    "replaced": (plan(COUNT, noise={"neighbours": "replace"}), Kind.OWN, 0.9),
+    "replaced": (plan(COUNT, noise={"neighbours": "replace"}), PairKind.OWN, 0.9),
 }  # fmt: skip
 
 
@@ -90,7 +90,7 @@ NAMED: dict[str, tuple[dict[str, Any], Kind, float]] = {
 def test_names_of_groups_with_nothing_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A person with 3,000 groups of their own: within δ as the release is, named nearly always with the fault."""
     said, kind, least = NAMED[name]
-    claim = claim_of(promised(read_release(said)))
+    claim = claim_of(plan_claim(read_release(said)))
     assert above(between(said, kind), claim) <= NEARLY
     unkept_names(monkeypatch)
     found = between(said, kind, released=True)
@@ -102,7 +102,7 @@ def test_how_often_they_were_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """½e^{−6} for each of 2,999 groups with 0 people, ½e^{−5} for the one with 1: defects 1.1, 98 of 100."""
     unkept_names(monkeypatch)
     named = 1 - (1 - math.exp(-6) / 2) ** 2999 * (1 - math.exp(-5) / 2)
-    found = between(plan(COUNT), Kind.OWN, released=True).read("delta", {"epsilon": 700.0})
+    found = between(plan(COUNT), PairKind.OWN, released=True).read("delta", {"epsilon": 700.0})
     assert found == pytest.approx(named, rel=1e-9)
     assert named == pytest.approx(0.9758, abs=1e-4)
 
@@ -124,10 +124,10 @@ ASKED: dict[str, dict[str, Any]] = {
 def test_rows_kept_by_the_secret(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tables that differ in the secret alone: other queries keep the same rows, and other ones with the fault."""
     said = ASKED[name]
-    claim = promised_of_secret(read_release(said))
-    assert above(between(said, Kind.SECRET), claim) <= NEARLY
+    claim = secret_claim(read_release(said))
+    assert above(between(said, PairKind.SECRET), claim) <= NEARLY
     secret_in_the_hash(monkeypatch)
-    found = between(said, Kind.SECRET)
+    found = between(said, PairKind.SECRET)
     assert above(found, claim) > 0.02
     if name == "two sums":  # defects 1.2: .7241 for .6967
         assert found.read("success", {"prior": 0.5}) == pytest.approx(1 - math.exp(-1) * (1 + 0.5) / 2, abs=1e-4)
@@ -140,7 +140,7 @@ def test_rows_kept_by_the_secret(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 def apart(said: dict[str, Any], people: int) -> Facing:
     """Nobody, or so many people, each alone in a group of their own."""
     read = read_release(said)
-    rows = Rows(read, TABLE)
+    rows = MadeUpRows(read, TABLE)
     theirs = [row for i in range(people) for row in rows.person(None, number=1000 + i, g=f"own {i}")]
     found = cells_of_rows(read, TYPES)
     return reached(read, found(rows.elsewhere), found([*rows.elsewhere, *theirs]))

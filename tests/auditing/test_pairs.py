@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.pairs import Kind, Pair, Rows, pairs_of
+from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.plan.file import read_release
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of
@@ -33,7 +33,7 @@ def rows(table: Any) -> Counter[str]:
     return Counter(repr(row) for row in table.to_pylist())
 
 
-def moved(plan: Any, pair: Pair) -> float:
+def moved(plan: Any, pair: NeighbourTables) -> float:
     """By how many scales of their noise the exact numbers differ, all together."""
     said = read_release(plan)
     total = 0.0
@@ -47,7 +47,7 @@ def moved(plan: Any, pair: Pair) -> float:
 
 
 def test_only_one_persons_rows_differ() -> None:
-    for pair in pairs_of(read_release(PLAN), TABLE):
+    for pair in plan_pairs(read_release(PLAN), TABLE):
         less, more = rows(pair.first) - rows(pair.second), rows(pair.second) - rows(pair.first)
         assert not less
         assert len({eval(row, {"nan": 0})["who"] for row in more}) == 1, pair.kind
@@ -55,8 +55,16 @@ def test_only_one_persons_rows_differ() -> None:
 
 def test_every_pair_that_is_covered_moves_as_far_as_the_plan_allows_and_none_moves_further() -> None:
     """All of ε is spent on the numbers of one person: a movement of ε noise scales in total is the most there is."""
-    full = {Kind.AT, Kind.BEYOND, Kind.MANY, Kind.ALONE, Kind.TWO, Kind.OVERFLOW, Kind.ORDER}
-    for pair in pairs_of(read_release(PLAN), TABLE):
+    full = {
+        PairKind.AT,
+        PairKind.BEYOND,
+        PairKind.MANY,
+        PairKind.ALONE,
+        PairKind.TWO,
+        PairKind.OVERFLOW,
+        PairKind.ORDER,
+    }
+    for pair in plan_pairs(read_release(PLAN), TABLE):
         t = moved(PLAN, pair)
         assert t <= 1 + 1e-12, pair.kind
         if pair.kind in full:
@@ -69,16 +77,16 @@ def test_a_replaced_person_has_as_many_rows(size: str) -> None:
         **PLAN, "queries": [{"average": "x", "bounds": [0, 10], "size": size}],
         "mechanism": {"epsilon": 1.0, "neighbours": "replace"},
     }  # fmt: skip
-    made = pairs_of(read_release(plan), TABLE)
-    assert {p.kind for p in made} >= {Kind.AT, Kind.BEYOND, Kind.MANY, Kind.OVERFLOW}
-    assert (Kind.MISSING in {p.kind for p in made}) == (size == "noisy")
+    made = plan_pairs(read_release(plan), TABLE)
+    assert {p.kind for p in made} >= {PairKind.AT, PairKind.BEYOND, PairKind.MANY, PairKind.OVERFLOW}
+    assert (PairKind.MISSING in {p.kind for p in made}) == (size == "noisy")
     for pair in made:
         assert pair.first.num_rows == pair.second.num_rows
         assert moved(plan, pair) <= 1 + 1e-12
 
 
 def test_nobody_else_is_in_the_group_of_a_person_who_is_alone() -> None:
-    alone, two = pairs_of(read_release(PLAN), TABLE, kinds=[Kind.ALONE, Kind.TWO])
+    alone, two = plan_pairs(read_release(PLAN), TABLE, kinds=[PairKind.ALONE, PairKind.TWO])
     own = alone.second.to_pylist()[-1]["site"]
     assert own not in alone.first.column("site").to_pylist()
     assert len({row["who"] for row in two.first.to_pylist() if row["site"] == own}) == 1
@@ -100,7 +108,7 @@ def test_the_person_takes_the_group_to_its_threshold(
     """τ − 1 people share the group without the person and τ with them, in rows of their own and within all limits."""
     plan = {**PLAN, "data": {"table": "t", "person": "who"}, "queries": [{**query, "by": "site"}]}
     plan["mechanism"] = {"epsilon": 1.0, **noise}
-    for pair in pairs_of(read_release(plan), TABLE, kinds=[Kind.AT, Kind.MANY, Kind.ORDER]):
+    for pair in plan_pairs(read_release(plan), TABLE, kinds=[PairKind.AT, PairKind.MANY, PairKind.ORDER]):
         less, more = Counter(table_groups(pair.first)), Counter(table_groups(pair.second))
         (site,) = [name for name in more if more[name] != less[name]]
         assert (less[site], more[site]) == people, pair.kind
@@ -116,8 +124,8 @@ def table_groups(table: Any) -> list[str]:
 
 
 def test_values_are_where_they_are_said_to_be() -> None:
-    at, beyond, over, none = pairs_of(
-        read_release(PLAN), TABLE, kinds=[Kind.AT, Kind.BEYOND, Kind.OVERFLOW, Kind.MISSING]
+    at, beyond, over, none = plan_pairs(
+        read_release(PLAN), TABLE, kinds=[PairKind.AT, PairKind.BEYOND, PairKind.OVERFLOW, PairKind.MISSING]
     )
     assert at.second.to_pylist()[-1]["x"] == 8
     assert beyond.second.to_pylist()[-1]["x"] > 800
@@ -129,8 +137,8 @@ def test_values_are_where_they_are_said_to_be() -> None:
 
 def test_without_a_person_column_a_person_is_a_row() -> None:
     plan = {"data": {"table": "t"}, "queries": [{"histogram": "site", "threshold": 20}], "mechanism": {"epsilon": 1.0}}
-    made = pairs_of(read_release(plan), TABLE)
-    assert Kind.MANY not in {p.kind for p in made}
+    made = plan_pairs(read_release(plan), TABLE)
+    assert PairKind.MANY not in {p.kind for p in made}
     assert all(p.second.num_rows - p.first.num_rows == 1 for p in made)
 
 
@@ -142,8 +150,8 @@ def test_one_person_has_thousands_of_groups_that_nobody_else_is_in() -> None:
             **PLAN, "data": {"table": "t", "person": "who", **data},
             "queries": [{"sum": "x", "bounds": [0, 8], "by": by, "threshold": 9}],
         }  # fmt: skip
-        rows = Rows(read_release(plan), names)
-        for kind, first, second in rows.worlds([Kind.OWN, Kind.EMPTY]):
+        rows = MadeUpRows(read_release(plan), names)
+        for kind, first, second in rows.worlds([PairKind.OWN, PairKind.EMPTY]):
             theirs = second[len(first) :]
             columns = [by] if isinstance(by, str) else by
             groups = [tuple(row[name] for name in columns) for row in theirs]
@@ -151,14 +159,14 @@ def test_one_person_has_thousands_of_groups_that_nobody_else_is_in() -> None:
             assert not {*groups} & {tuple(row[name] for name in columns) for row in first}
             assert len({row[rows.data.owner or ""] for row in theirs}) == 1
             assert len({row["who"] for row in theirs}) == (3000 if "unit" in data else 1)
-            assert {row["x"] for row in theirs} == ({8.0} if kind is Kind.OWN else {None})
+            assert {row["x"] for row in theirs} == ({8.0} if kind is PairKind.OWN else {None})
 
 
 @pytest.mark.parametrize("secret", ["x > 3", {"where": "site = 'b'", "columns": ["n"]}])
 def test_only_the_secret_differs(secret: Any) -> None:
     """And it is false in one table and true in the other, in a row of the person at least."""
     plan = {**PLAN, "data": {**PLAN["data"], "secret": secret}}
-    ((_, first, second),) = Rows(read_release(plan), TABLE).worlds([Kind.SECRET])
+    ((_, first, second),) = MadeUpRows(read_release(plan), TABLE).worlds([PairKind.SECRET])
     told = {"x"} if isinstance(secret, str) else {"site", "n"}
     changed = [(a, b) for a, b in zip(first, second, strict=True) if a != b]
     assert changed
@@ -174,4 +182,4 @@ def test_only_the_secret_differs(secret: Any) -> None:
 
 
 def test_without_a_secret_there_is_no_such_pair() -> None:
-    assert [*Rows(read_release(PLAN), TABLE).worlds([Kind.SECRET, Kind.OWN])] == []
+    assert [*MadeUpRows(read_release(PLAN), TABLE).worlds([PairKind.SECRET, PairKind.OWN])] == []

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.auditing.planted import BUGS, Bug, halved
 
-from epsilens.auditing.audit import Game, audit
+from epsilens.auditing.audit import Game, audit, audit_source
+from epsilens.auditing.bounds import fixed_p_value
 from epsilens.auditing.claims import claim_of
-from epsilens.auditing.game import BatchSource
-from epsilens.auditing.readings import counted_p
-from epsilens.auditing.result import Stopped
+from epsilens.auditing.result import AuditVerdict, StopReason
+from epsilens.auditing.sources import BatchSource
+from epsilens.plan.file import read_release
+from epsilens.publish.noise import Disagreement, drawings_of
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "audit_false_alarms.py"
 SIMULATION = runpy.run_path(str(SCRIPT))
@@ -50,7 +53,7 @@ def test_the_verdict_of_an_audit_is_that_of_its_game(sequential: bool) -> None:
             game.play(stop=True)
         else:
             game.count()
-        hit = game.stopped is Stopped.EVIDENCE if sequential else counted_p(game.evidence) <= 0.05
+        hit = game.stopped is StopReason.EVIDENCE if sequential else fixed_p_value(game.evidence) <= 0.05
         whole = audit(noisy(seed), 0, 1, claim="mu=1", batch=True, runs=200, sequential=sequential, seed=seed)
         assert (whole.refuted, whole.runs) == (hit, game.runs)
 
@@ -100,3 +103,36 @@ def test_runs_a_bug_needs(bug: str, runs: float) -> None:
     }[bug]
     used = [audit(mechanism, 0, 1, claim=1.0, runs=5000, seed=seed).runs for seed in range(8)]
     assert np.mean(used) <= 1.25 * runs
+
+
+pytest.importorskip("opendp")
+
+#: The release without these bugs is run again.
+QUICK = [bug for bug in BUGS if bug.sheet < 500]
+MOST = 15_000
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_planted_bug_is_found(bug: Bug) -> None:
+    """Within a few times the mean of the sheet: a single audit may be unlucky."""
+    source = bug.source()
+    with bug.planted():
+        found = audit_source(source, claim=bug.claim, runs=min(12 * bug.sheet, MOST))
+    assert found.refuted
+
+
+@pytest.mark.parametrize("bug", QUICK, ids=lambda bug: bug.name)
+def test_the_release_without_it_is_not_flagged(bug: Bug) -> None:
+    found = audit_source(bug.source(), claim=bug.claim, runs=150, confidence=1 - 1e-6)
+    assert found.verdict is not AuditVerdict.VIOLATION
+
+
+def test_all_eight_are_there() -> None:
+    assert len({bug.plant for bug in BUGS}) >= 8
+
+
+def test_noise_of_another_scale_is_refused_before_it_is_drawn() -> None:
+    """OpenDP's account of halved noise is 2, where the plan's is 1."""
+    bug = next(bug for bug in BUGS if bug.plant is halved)
+    with bug.planted(), pytest.raises(Disagreement, match="OpenDP accounts 2 for query 1, the plan 1"):
+        drawings_of(read_release(bug.plan))

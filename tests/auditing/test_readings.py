@@ -11,11 +11,10 @@ import pytest
 
 import epsilens as el
 from epsilens.auditing.audit import audit
-from epsilens.auditing.betting import History, broken, first_kept
+from epsilens.auditing.betting import History, claim_broken, least_unrefuted
 from epsilens.auditing.canaries import audit_guesses
 from epsilens.auditing.claims import claim_of
-from epsilens.auditing.result import Audit
-from epsilens.auditing.several import Audits, Named
+from epsilens.auditing.result import Audit, Audits, PairAudit
 
 LEVEL = 0.1
 LEAK = 0.05
@@ -104,7 +103,7 @@ def test_the_worst_of_several_pairs_tells_its_bound() -> None:
         audit(laplace(np.random.default_rng(i), scale), 0, 1, claim=1.0, batch=True, runs=150, seed=i, confidence=0.98)
         for i, scale in enumerate((1.0, 0.3, 1.0))
     ]
-    found = Audits("three", claim_of(1.0), 0.94, tuple(Named(str(i), one) for i, one in enumerate(each)))
+    found = Audits("three", claim_of(1.0), 0.94, tuple(PairAudit(str(i), one) for i, one in enumerate(each)))
     assert found.refuted == any(one.excess_lo > 0 for one in each)
     assert found.worst.audit.excess_lo == max(one.excess_lo for one in each) > 0
     assert coherent(found.worst.audit)
@@ -125,5 +124,5 @@ def test_a_pure_claim_is_broken_only_with_every_smaller_one() -> None:
     found = audit(laplace(rng, 0.4), 0, 1, claim=1.0, batch=True, runs=400, seed=2)
     assert found.refuted
     assert found.epsilon_lo > 1.0
-    assert not broken(History(), claim_of(1.0))
-    assert first_kept(lambda e: e < 1.2 and not 0.4 < e < 0.5, 1.0) < 0.5
+    assert not claim_broken(History(), claim_of(1.0))
+    assert least_unrefuted(lambda e: e < 1.2 and not 0.4 < e < 0.5, 1.0) < 0.5

@@ -14,7 +14,7 @@ from scripts.fuzz.watched import Tried, holds_nan, watched
 
 import epsilens as el
 from epsilens import notions
-from epsilens.auditing.recorded import Record
+from epsilens.auditing.external import OutcomeLog
 from epsilens.cli import demo
 from epsilens.cli.explain import is_folder
 from epsilens.data.tables.memory import bytes_of
@@ -120,7 +120,7 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path, monkeypatch: pyt
         lambda: el.release(plan, output=f"{name}.csv", ledger="ledger.db", people="all"),
         lambda: el.laplace(epsilon=1.0).chart("roc").save(f"{name}.svg"),
         lambda: el.init("people.csv").save(f"{name}.yaml"),
-        lambda: Record(f"{name}.json", {}),
+        lambda: OutcomeLog(f"{name}.json", {}),
     ):
         with pytest.raises(el.InputError) as refused:
             call()

@@ -157,7 +157,7 @@ FAULTS = (
         ("tests/laws/test_finite.py::test_mu_of_the_smallest_losses",),
     ),
     Fault(
-        "2.6", "an audit's verdict x its bounds", "auditing/readings.py",
+        "2.6", "an audit's verdict x its bounds", "auditing/bounds.py",
         "    return low if over or claimed is None else min(low, claimed)\n", "    return low\n",
         ("tests/auditing/test_readings.py::test_a_bound_above_the_claim_and_a_violation_are_one",),
     ),

@@ -19,7 +19,7 @@ from scipy.stats import beta, norm
 
 import epsilens as el
 from epsilens.auditing.canaries import Canaries
-from epsilens.auditing.result import Audit, Finding, Verdict
+from epsilens.auditing.result import Audit, AuditVerdict, FindingKind
 from epsilens.show.audit import event, present
 from epsilens.show.charts.audit import band_chart
 from epsilens.show.document import Lead, Notes, Paragraph, Status, flat
@@ -127,20 +127,20 @@ def bound(c: Case, m: Match) -> None:
 
 def broken(c: Case, m: Match) -> None:
     bound(c, m)
-    assert c.found.verdict is Verdict.VIOLATION
+    assert c.found.verdict is AuditVerdict.VIOLATION
     assert c.epsilon > float(m["claimed"])
 
 
 def broken_curve(c: Case, m: Match) -> None:
     """ε is kept, and yet no mechanism that keeps the claim is guessed right so often."""
     bound(c, m)
-    assert c.found.verdict is Verdict.VIOLATION
+    assert c.found.verdict is AuditVerdict.VIOLATION
     assert c.success > c.found.claimed["success"]
 
 
 def broken_mu(c: Case, m: Match) -> None:
     """μ is told no larger than it is, is below the truth, and above what is claimed, though ε is not."""
-    assert c.found.verdict is Verdict.VIOLATION
+    assert c.found.verdict is AuditVerdict.VIOLATION
     assert c.found.epsilon_lo <= c.found.claimed["epsilon"]
     assert c.found.mu_lo is not None
     assert float(m["low"]) <= c.found.mu_lo <= c.mu + 1e-9
@@ -151,7 +151,7 @@ def broken_mu(c: Case, m: Match) -> None:
 def status(c: Case, m: Match) -> None:
     assert m[1] == c.found.verdict
     excess = c.epsilon > c.found.claimed["epsilon"] or c.success > c.found.claimed.get("success", 1.0)
-    assert (c.found.verdict is Verdict.VIOLATION) == excess
+    assert (c.found.verdict is AuditVerdict.VIOLATION) == excess
 
 
 def named(c: Case, m: Match) -> None:
@@ -212,7 +212,7 @@ def one_answer(c: Case, m: Match) -> None:
         assert len({got for d, got in c.calls if d == side}) == 1
 
 
-def of(finding: Finding) -> Callable[[Case, Match], None]:
+def of(finding: FindingKind) -> Callable[[Case, Match], None]:
     return lambda c, m: None if c.found.has(finding) else pytest.fail(str(finding))
 
 
@@ -270,9 +270,9 @@ CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
     (r"It failed with (\w+) (once|[\d,]+ times) on the first input and (once|[\d,]+ times) on the second\.", failed),
     (r"Every run gave the same answer, .*", same),
     (r"Each input always has its one answer: there is no noise, or its seed is fixed\.", one_answer),
-    (r"Answers came in \d+ types, shapes or sets of keys\.", of(Finding.KINDS)),
-    (r"A bare \(ε, δ\) can hardly be tested: .*", of(Finding.BARE)),
-    (r"No result of so few runs could have refuted the claim: give more\.", of(Finding.FEW)),
+    (r"Answers came in \d+ types, shapes or sets of keys\.", of(FindingKind.KINDS)),
+    (r"A bare \(ε, δ\) can hardly be tested: .*", of(FindingKind.BARE)),
+    (r"No result of so few runs could have refuted the claim: give more\.", of(FindingKind.FEW)),
     (r"One may stop such an audit at any time: the confidence holds\.", sequential),
     (r"The number of runs was fixed beforehand; three of ten chose the event\.", fixed),
     (r"Thick line: what the runs show δ to be at least, at all ε at once\.", general),

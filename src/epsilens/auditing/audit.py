@@ -21,33 +21,37 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, type_phrase
 from ..numerics.formatting import short_repr
-from .attack import Attack
-from .betting import History, broken, log_capital
-from .calls import limit_of
-from .claims import Claim, level_of
-from .events import ALWAYS, Event, learn, learn_to_bet
-from .findings import findings_of
-from .game import BatchSource, Bits, CallSource, GroupSource, Source, differing
-from .outcomes import Outcomes, Reader, joined, most_entries
-from .readings import Evidence, fixed_result, sequential_result
-from .result import Audit, Finding, Found, Stopped
-from .said import claim_said
+from .betting import History, claim_broken, log_capital
+from .bounds import Evidence, fixed_result, sequential_result
+from .claims import Claim, level_of, parse_claim
+from .events import ALWAYS, Event, learn_attacks, learn_events
+from .outcomes import Outcomes, Reader, concatenate_outcomes, entry_limit
+from .result import Audit, Finding, FindingKind, StopReason, find_anomalies
+from .scores import ScoreAttack
+from .sources import BatchSource, Bits, CallSource, GroupSource, Source, check_inputs_differ, timeout_seconds
 
-_FIRST = 10  # runs that are only learnt from
-_GROWTH, _EARLY, _MANY = 1.5, 1.25, 500  # events are learnt anew when the runs have grown so much, or less at first
-_PILOT = 0.3
-_LOOKS = 128  # at the capital, while the runs grow by their own number
-_BATCHES, _LEAST = 16, 8  # where a call answers many runs: fewer calls, each for so many runs at least
+_FIRST_RUNS = 10  # runs that are only learnt from
+_LATE_GROWTH, _EARLY_GROWTH, _EARLY_RUNS = (
+    1.5,
+    1.25,
+    500,
+)  # events are learnt anew when the runs have grown so much, or less at first
+_PILOT_SHARE = 0.3
+_LOOKS_PER_DOUBLING = 128  # at the capital, while the runs grow by their own number
+_BATCHES_PER_DOUBLING, _LEAST_BATCH = (
+    16,
+    8,
+)  # where a call answers many runs: fewer calls, each for so many runs at least
 _MOST_RUNS = 10**9
-_OWN = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
+_COIN_SEED = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
 
 
-class Unbegun(InputError):  # noqa: N818 - reads as what it is
+class NoRunsError(InputError):
     """An audit that was stopped before its first runs."""
 
 
 @dataclass(frozen=True)
-class Progress:
+class AuditProgress:
     """How far an audit is: ``still`` estimates the runs a refutation still needs; None while nothing points to one."""
 
     runs: int
@@ -78,7 +82,7 @@ def audit(
     low_bits: bool = True,
     timeout: float | None = 300.0,
     seed: int | None = None,
-    progress: bool | Callable[[Progress], Any] = False,
+    progress: bool | Callable[[AuditProgress], Any] = False,
 ) -> Audit:
     """Does a mechanism keep a claim on two neighbouring inputs? Runs it and bounds from below what it gives away.
 
@@ -106,7 +110,7 @@ def audit(
             f"mechanism is {type_phrase(mechanism)}: give a function of the input, such as lambda d: release(d)",
             parameter="mechanism",
         )
-    limit = None if timeout is None else limit_of(timeout)
+    limit = None if timeout is None else timeout_seconds(timeout)
     if groups and batch:
         raise InputError("groups and batch are both given: one call is many guesses or many runs, so give one of them")
     source: Source
@@ -117,7 +121,7 @@ def audit(
         source = BatchSource(mechanism, d0, d1, most, limit)
     else:
         source = CallSource(mechanism, d0, d1, limit)
-    differing(d0, d1)
+    check_inputs_differ(d0, d1)
     return audit_source(
         source, claim=claim, confidence=confidence, runs=runs, sequential=sequential, stop=stop,
         low_bits=low_bits, seed=seed, progress=progress, pair=(short_repr(d0), short_repr(d1)),
@@ -134,11 +138,11 @@ def audit_source(
     stop: bool = True,
     low_bits: bool = True,
     seed: int | None = None,
-    progress: bool | Callable[[Progress], Any] = False,
+    progress: bool | Callable[[AuditProgress], Any] = False,
     pair: tuple[str, str] = ("", ""),
 ) -> Audit:
     """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
-    asked, alpha = claim_said(claim), level_of(confidence)
+    asked, alpha = parse_claim(claim), level_of(confidence)
     budget = checks.integer("runs", runs, low=1, high=_MOST_RUNS)
     if seed is not None:
         seed = checks.integer("seed", seed, low=0)
@@ -149,8 +153,10 @@ def audit_source(
                 parameter="claim",
             )
         asked = replace(asked, alone=True)
-    coins = np.random.default_rng(None if seed is None else [seed, _OWN])
-    game = Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
+    coins = np.random.default_rng(None if seed is None else [seed, _COIN_SEED])
+    game = Game(
+        source, asked, alpha, budget, coins, _progress_callback(progress), low_bits, Reader(most=entry_limit(budget))
+    )
     if sequential:
         game.play(stop)
     else:
@@ -158,7 +164,7 @@ def audit_source(
     return game.result(1 - alpha, sequential, pair)
 
 
-def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], Any] | None:
+def _progress_callback(progress: bool | Callable[[AuditProgress], Any]) -> Callable[[AuditProgress], Any] | None:
     if callable(progress):
         return progress
     if not isinstance(progress, bool):
@@ -180,17 +186,17 @@ class Game:
     alpha: float
     budget: int
     rng: np.random.Generator
-    tell: Callable[[Progress], Any] | None = None
+    tell: Callable[[AuditProgress], Any] | None = None
     low_bits: bool = True
     reader: Reader = field(default_factory=Reader)
     past: list[Outcomes] = field(default_factory=list)
     bits: list[Bits] = field(default_factory=list)
     history: History = field(default_factory=History)
     always: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))  # right, wrong after each look
-    attacks: tuple[Attack, ...] = ()
+    attacks: tuple[ScoreAttack, ...] = ()
     events: list[Event] | None = None
     runs: int = 0
-    stopped: Stopped = Stopped.BUDGET
+    stopped: StopReason = StopReason.BUDGET
     drawing: float = 0.0
     started: float = field(default_factory=time.perf_counter)
     counted: list[tuple[int, int, int]] = field(default_factory=list)
@@ -210,7 +216,7 @@ class Game:
         raw = self.source.draw(bits)
         self.drawing += time.perf_counter() - began
         if len(raw) < count:
-            self.stopped = Stopped.SILENT
+            self.stopped = StopReason.SILENT
             bits = bits[: len(raw)]
         outcomes = self.reader.read(raw)
         if len(outcomes):
@@ -222,43 +228,49 @@ class Game:
     def gathered(self) -> tuple[Outcomes, Bits]:
         """All runs so far."""
         if len(self.past) > 1:
-            self.past, self.bits = [joined(self.past)], [np.concatenate(self.bits)]
+            self.past, self.bits = [concatenate_outcomes(self.past)], [np.concatenate(self.bits)]
         return self.past[0], self.bits[0]
 
     def learn_to_bet(self) -> None:
         """The attacks for the next runs, from all so far."""
         if self.past:
             outcomes, bits = self.gathered()
-            found = learn_to_bet(outcomes, bits, self.claim, low_bits=self.low_bits)
+            found = learn_attacks(outcomes, bits, self.claim, low_bits=self.low_bits)
             self.attacks, self.events = (found[0], [found[1]]) if found is not None else ((), None)
 
     def play(self, stop: bool) -> None:
         """Learn on the past, bet on the next."""
         self.history = History(self.alpha, self.budget, self.claim.pure)
         try:
-            while self.runs < self.budget and self.stopped is Stopped.BUDGET:
-                ahead = max(_FIRST, math.ceil((_EARLY if self.runs < _MANY else _GROWTH) * self.runs))
+            while self.runs < self.budget and self.stopped is StopReason.BUDGET:
+                ahead = max(
+                    _FIRST_RUNS, math.ceil((_EARLY_GROWTH if self.runs < _EARLY_RUNS else _LATE_GROWTH) * self.runs)
+                )
                 end = min(ahead, self.budget)
-                while self.runs < end and self.stopped is Stopped.BUDGET:
+                while self.runs < end and self.stopped is StopReason.BUDGET:
                     batch = isinstance(self.source, BatchSource)
-                    step = max(_LEAST, self.runs // _BATCHES) if batch else max(self.together, self.runs // _LOOKS)
-                    outcomes, bits = self.draw(min(end - self.runs, step if self.runs >= _FIRST else end))
+                    step = (
+                        max(_LEAST_BATCH, self.runs // _BATCHES_PER_DOUBLING)
+                        if batch
+                        else max(self.together, self.runs // _LOOKS_PER_DOUBLING)
+                    )
+                    outcomes, bits = self.draw(min(end - self.runs, step if self.runs >= _FIRST_RUNS else end))
                     if self.attacks and len(outcomes):
                         self._bet_on(outcomes, bits, stop)
                 self._sane()
-                if self.runs < self.budget and self.stopped is Stopped.BUDGET:
+                if self.runs < self.budget and self.stopped is StopReason.BUDGET:
                     self.learn_to_bet()
         except KeyboardInterrupt:
-            self.stopped = Stopped.INTERRUPTED
+            self.stopped = StopReason.INTERRUPTED
 
     def _bet_on(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
         """Bet on these runs, one after the other; those after the one that refutes the claim do not count."""
         before = self.runs - len(outcomes)
-        step = self.source.width * max(1, before // _LOOKS // self.source.width)  # whole calls
+        step = self.source.width * max(1, before // _LOOKS_PER_DOUBLING // self.source.width)  # whole calls
         for start in range(0, len(outcomes), step):
             piece = slice(start, start + step)
             self._bet(outcomes.take(piece), bits[piece], stop)
-            if self.stopped is Stopped.EVIDENCE:
+            if self.stopped is StopReason.EVIDENCE:
                 self.runs = before + min(start + step, len(outcomes))
                 self.past[-1], self.bits[-1] = outcomes.take(slice(0, self.runs - before)), bits[: self.runs - before]
                 break
@@ -272,33 +284,33 @@ class Game:
         capital = float(log_capital(self.history, self.claim)[-1])
         if self.tell is not None:
             self.tell(self._progress(capital))
-        if stop and capital >= -math.log(self.alpha) and broken(self.history, self.claim):
-            self.stopped = Stopped.EVIDENCE
+        if stop and capital >= -math.log(self.alpha) and claim_broken(self.history, self.claim):
+            self.stopped = StopReason.EVIDENCE
 
-    def _progress(self, capital: float) -> Progress:
+    def _progress(self, capital: float) -> AuditProgress:
         needed = -math.log(self.alpha)
         still = math.ceil((needed - capital) * self.runs / capital) if 0.1 < capital < needed else None
-        return Progress(self.runs, self.budget, time.perf_counter() - self.started, capital, needed, still)
+        return AuditProgress(self.runs, self.budget, time.perf_counter() - self.started, capital, needed, still)
 
     def count(self) -> None:
         """Choose on a pilot, count on the rest."""
         try:
-            self._some(max(1, math.ceil(_PILOT * self.budget)))
+            self._some(max(1, math.ceil(_PILOT_SHARE * self.budget)))
             self._sane()
             if self.past:
-                self.events = learn(*self.gathered(), self.claim, low_bits=self.low_bits)
+                self.events = learn_events(*self.gathered(), self.claim, low_bits=self.low_bits)
             pilot = self.runs
             self._some(self.budget - pilot)
-            if self.events and self.stopped is Stopped.BUDGET:  # a number that the outcomes cut short was not fixed
+            if self.events and self.stopped is StopReason.BUDGET:  # a number that the outcomes cut short was not fixed
                 fresh, bits = self._after(pilot)
                 self.counted = [event.count(fresh, bits) for event in self.events]
                 self.scores = self.events[ALWAYS].scores(fresh, bits)
         except KeyboardInterrupt:
-            self.stopped = Stopped.INTERRUPTED
+            self.stopped = StopReason.INTERRUPTED
 
     def _some(self, count: int) -> None:
         end = self.runs + count
-        while self.runs < end and self.stopped is Stopped.BUDGET:
+        while self.runs < end and self.stopped is StopReason.BUDGET:
             whole = isinstance(self.source, BatchSource)
             self.draw(end - self.runs if whole else min(end - self.runs, 1 + self.budget // 20))
             if self.tell is not None:
@@ -310,7 +322,7 @@ class Game:
 
     def _sane(self) -> None:
         """A mechanism that only ever fails in one way, in both worlds, is not audited but mended."""
-        if not self.past or self.runs < min(_FIRST, self.budget):
+        if not self.past or self.runs < min(_FIRST_RUNS, self.budget):
             return
         kinds = {kind.detail for kind in self.reader.kinds}
         if all(kind.what == "raised" for kind in self.reader.kinds) and len(kinds) == 1:
@@ -330,13 +342,13 @@ class Game:
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
         """What the runs show."""
         if not self.past:
-            raise Unbegun(
+            raise NoRunsError(
                 "the audit was stopped before its first runs: nothing can be said of the claim", parameter="runs"
             )
         outcomes, bits = self.gathered()
-        found = findings_of(outcomes, bits, self.reader)
+        found = find_anomalies(outcomes, bits, self.reader)
         if self.claim.bare:
-            found = (*found, Found(Finding.BARE))
+            found = (*found, Finding(FindingKind.BARE))
         make = sequential_result if sequential else fixed_result
         own = time.perf_counter() - self.started - self.drawing
         return make(self.evidence, confidence, found, self.stopped, pair, (self.drawing, own))

@@ -31,20 +31,20 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
-from .attack import Attack
-from .claims import Claim, line
+from .claims import Claim, single_line
+from .scores import ScoreAttack
 
 #: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of
 #: portfolios; luck is standard errors that are taken off, and who takes enough off may begin early.
 _KELLY = ((0.0, 0.5, 0.03, 20), (0.0, 1.5, 0.04, 1), (1.5, 1.5, 0.04, 1), (3.0, 2.0, 0.04, 1))
 _PURE_KELLY = ((0.0, 0.5, 0.15, 20), (0.0, 1.5, 0.15, 1), (1.5, 1.5, 0.1, 1), (3.0, 2.0, 0.1, 1))
-_EVEN = ((0.1, 0.1), (0.25, 0.2), (0.4, 0.13), (0.6, 0.28), (0.9, 0.14))  # (stake, share)
-_TUNED = 0.02
-_PURE_MIX, _PURE_TUNED = 0.25, 0.25
-_ENOUGH = 20  # known runs from which on the others bet
-_SHOWN = 3.0  # standard errors by which past runs exceed the claim that is audited
-_RARER = 2.0  # standard errors by which a rare event must exceed a frequent one
-_HIGHEST = 0.95  # of the stakes: nobody bets all they have
+_EVEN_STAKES = ((0.1, 0.1), (0.25, 0.2), (0.4, 0.13), (0.6, 0.28), (0.9, 0.14))  # (stake, share)
+_TUNED_SHARE = 0.02
+_PURE_MIX_SHARE, _PURE_TUNED_SHARE = 0.25, 0.25
+_ENOUGH_RUNS = 20  # known runs from which on the others bet
+_SHOWN_ERRORS = 3.0  # standard errors by which past runs exceed the claim that is audited
+_RARITY_PENALTY = 2.0  # standard errors by which a rare event must exceed a frequent one
+_MOST_STAKE = 0.95  # of the stakes: nobody bets all they have
 
 
 def log_precision_capital(right: ArrayLike, wrong: ArrayLike, precision: ArrayLike) -> Array:
@@ -93,12 +93,12 @@ class History:
     alpha: float = 0.05
     budget: int = 10_000
     asked: float = math.inf
-    rounds: list[tuple[Attack, ...]] = field(default_factory=list)
+    rounds: list[tuple[ScoreAttack, ...]] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
     _known: tuple[Array, ...] | None = field(default=None, repr=False)
     _bets: tuple[Claim, _Bets] | None = field(default=None, repr=False)
 
-    def add(self, attacks: tuple[Attack, ...], counts: Array) -> None:
+    def add(self, attacks: tuple[ScoreAttack, ...], counts: Array) -> None:
         """More runs of the round with these attacks."""
         if self.rounds and self.rounds[-1] is attacks:
             self.counts[-1] = self.counts[-1] + counts
@@ -128,7 +128,7 @@ class History:
     def bets(self, claim: Claim) -> _Bets:
         """The bets of all rounds against a claim; those of the last claim are kept while its round goes on."""
         if self._bets is None or self._bets[0] is not claim:
-            self._bets = (claim, _bets(self, claim))
+            self._bets = (claim, _all_bets(self, claim))
         return self._bets[1]
 
 
@@ -143,25 +143,25 @@ class _Lines:
     runs: Array
 
 
-def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
+def _event_lines(history: History, claim: Claim, pure: bool) -> _Lines:
     runs, right, wrong, _, _, _, sides, _ = history.known()
     n = np.maximum(runs, 1.0)[..., None]
     r, w = right / n, (wrong + 0.5) / n
     if pure:
         loss, charge = np.full(r.shape, math.exp(claim.pure)), np.zeros(r.shape)
     else:
-        at = _tightest(claim, 0.5 * sides / (r + w))
+        at = _tightest_lines(claim, 0.5 * sides / (r + w))
         loss, charge = np.exp(claim.epsilon)[at], 0.5 * sides * claim.delta[at]
-    worth = _worth(r, w, loss, charge, sides)
+    worth = _deviations(r, w, loss, charge, sides)
     if pure and claim.pure < history.asked < math.inf:
         # events that past runs show to exceed the larger ε are what refutes the smaller one too: bets agree
-        larger = _worth(r, w, np.full(r.shape, math.exp(history.asked)), charge, sides)
-        shown = larger.max(axis=-1, keepdims=True) > _SHOWN / np.sqrt(n)
+        larger = _deviations(r, w, np.full(r.shape, math.exp(history.asked)), charge, sides)
+        shown = larger.max(axis=-1, keepdims=True) > _SHOWN_ERRORS / np.sqrt(n)
         worth = np.where(shown, larger, worth)
     return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
 
 
-def _tightest(claim: Claim, rarity: Array) -> Array:
+def _tightest_lines(claim: Claim, rarity: Array) -> Array:
     """Which line a guess has least to lose on, by how rare it is: min (e^ε + δ·rarity)/(1 + e^ε), nearly.
 
     Any line is valid, so the rarities are looked up in a table.
@@ -174,22 +174,22 @@ def _tightest(claim: Claim, rarity: Array) -> Array:
     return np.asarray(best[np.clip(np.rint(place), 0, steps.size - 1).astype(int)])
 
 
-def _worth(right: Array, wrong: Array, loss: Array, charge: Array, sides: Array) -> Array:
+def _deviations(right: Array, wrong: Array, loss: Array, charge: Array, sides: Array) -> Array:
     mean = right - loss * wrong - charge
     return np.where(sides > 0, mean / np.sqrt(right + loss * loss * wrong + charge * charge), -np.inf)
 
 
-def worth(attacks: Sequence[Attack], claim: Claim) -> tuple[Array, Array]:
+def event_worth(attacks: Sequence[ScoreAttack], claim: Claim) -> tuple[Array, Array]:
     """By how many deviations a run the events of each attack exceeded the claim on past runs; and how many these were.
 
     The capital of a good bet on such an event grows by about half its square a run.
     """
     history = History(rounds=[tuple(attacks)])
-    lines = _lines(history, claim, math.isfinite(claim.pure))
+    lines = _event_lines(history, claim, math.isfinite(claim.pure))
     return lines.worth[0], lines.runs[0, :, 0]
 
 
-def _payoff(history: History, lines: _Lines, weights: Array) -> Array:
+def _portfolio_payoff(history: History, lines: _Lines, weights: Array) -> Array:
     """D of a portfolio in each cell and world: (rounds, attackers, cells, 2); weights are 1 in all, or all 0."""
     _, _, _, second, first, *_ = history.known()
     unit = weights / (lines.loss + lines.charge)
@@ -200,22 +200,22 @@ def _payoff(history: History, lines: _Lines, weights: Array) -> Array:
     return np.stack((given0[..., 0, :] - paid, given1[..., 0, :] - paid), axis=-1)
 
 
-def _share(weights: Array) -> Array:
+def _normalise(weights: Array) -> Array:
     total = weights.sum(axis=-1, keepdims=True)
     return np.asarray(weights / np.where(total > 0, total, 1.0))
 
 
-def _best(lines: _Lines) -> Array:
+def _best_event(lines: _Lines) -> Array:
     """The event of most worth in each round, as weights.
 
     A rare event must exceed a frequent one by more than luck: all have the same error of their worth, and tails of one
     score are much alike.
     """
-    at = np.argmax(lines.worth - _RARER * (1 - np.sqrt(lines.share)) / np.sqrt(lines.runs), axis=-1)[..., None]
+    at = np.argmax(lines.worth - _RARITY_PENALTY * (1 - np.sqrt(lines.share)) / np.sqrt(lines.runs), axis=-1)[..., None]
     return np.asarray((np.arange(lines.worth.shape[-1]) == at).astype(float))
 
 
-def _tuned(history: History, lines: _Lines, weights: Array) -> Array:
+def _tuned_stake(history: History, lines: _Lines, weights: Array) -> Array:
     """The stake under which all the runs there may be would just refute the least excess that they can."""
     loss, charge, share = ((weights * of).sum(axis=-1) for of in (lines.loss, lines.charge, lines.share))
     q = (loss + charge / share) / (1 + loss)
@@ -224,20 +224,20 @@ def _tuned(history: History, lines: _Lines, weights: Array) -> Array:
     return np.asarray(np.minimum(stake * (loss + charge), 0.9))
 
 
-def _kelly(history: History, payoff: Array, luck: float) -> Array:
+def _kelly_stake(history: History, payoff: Array, luck: float) -> Array:
     """The stake at which the capital would have grown fastest on past runs, less some luck."""
     past = history.known()[-1]
     runs = np.maximum(past.sum(axis=(-1, -2)), 1.0)
     mean = (past * payoff).sum(axis=(-1, -2)) / runs
     square = (past * payoff**2).sum(axis=(-1, -2)) / runs + 0.5 / runs
-    return np.asarray(np.clip((mean - luck * np.sqrt(square / runs)) / square, 0.0, _HIGHEST))
+    return np.asarray(np.clip((mean - luck * np.sqrt(square / runs)) / square, 0.0, _MOST_STAKE))
 
 
-def _bets(history: History, claim: Claim) -> _Bets:
+def _all_bets(history: History, claim: Claim) -> _Bets:
     payoffs: list[Array] = []
     weights: list[float] = []
 
-    def play(payoff: Array, stake: float | Array, weight: float, since: int = _ENOUGH) -> None:
+    def play(payoff: Array, stake: float | Array, weight: float, since: int = _ENOUGH_RUNS) -> None:
         payoffs.append((stake * (known >= since))[..., None, None] * payoff)
         weights.append(weight)
 
@@ -245,8 +245,8 @@ def _bets(history: History, claim: Claim) -> _Bets:
         """Weights in proportion to how fast each event would have let the capital grow, less some luck."""
         for luck, stakes_luck, weight, since in players:
             excess = np.maximum(lines.worth - luck / np.sqrt(lines.runs), 0.0)
-            payoff = _payoff(history, lines, _share(excess**2))
-            play(payoff, _kelly(history, payoff, stakes_luck), share * weight, since)
+            payoff = _portfolio_payoff(history, lines, _normalise(excess**2))
+            play(payoff, _kelly_stake(history, payoff, stakes_luck), share * weight, since)
 
     known = history.known()[0]
 
@@ -254,22 +254,22 @@ def _bets(history: History, claim: Claim) -> _Bets:
     both = 0.5 if pure and not claim.alone else 1.0
     best = np.zeros(0)
     if not claim.alone:
-        lines = _lines(history, claim, False)
-        even = _payoff(history, lines, _share(history.known()[5]))
-        for stake, weight in _EVEN:
+        lines = _event_lines(history, claim, False)
+        even = _portfolio_payoff(history, lines, _normalise(history.known()[5]))
+        for stake, weight in _EVEN_STAKES:
             play(even, stake, both * weight)
-        best = _best(lines)
-        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _TUNED)
+        best = _best_event(lines)
+        play(_portfolio_payoff(history, lines, best), _tuned_stake(history, lines, best), both * _TUNED_SHARE)
         portfolios(lines, _KELLY, both)
     if pure:
-        lines = _lines(history, claim, True)
-        best = _best(lines)
-        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _PURE_TUNED)
+        lines = _event_lines(history, claim, True)
+        best = _best_event(lines)
+        play(_portfolio_payoff(history, lines, best), _tuned_stake(history, lines, best), both * _PURE_TUNED_SHARE)
         portfolios(lines, _PURE_KELLY, both)
-    mixed = both * _PURE_MIX if pure else 0.0
+    mixed = both * _PURE_MIX_SHARE if pure else 0.0
     total = sum(weights) + mixed
     _, _, _, second, first, *_ = history.known()
-    spoken = best * (known >= _ENOUGH)[..., None]
+    spoken = best * (known >= _ENOUGH_RUNS)[..., None]
     one, zero = (spoken[..., None, :] @ second)[..., 0, :], (spoken[..., None, :] @ first)[..., 0, :]
     factors = np.log1p(np.stack(payoffs))
     return _Bets(
@@ -278,7 +278,7 @@ def _bets(history: History, claim: Claim) -> _Bets:
     )  # fmt: skip
 
 
-def _logs(history: History, claim: Claim) -> tuple[Array, Array]:
+def _log_capitals(history: History, claim: Claim) -> tuple[Array, Array]:
     """log of the capitals that play against a claim, (rounds, attackers, capitals), and their shares."""
     bets, counts = history.bets(claim), np.array(history.counts)
     flat = counts.reshape(*counts.shape[:-2], -1)
@@ -297,14 +297,14 @@ def log_capital(history: History, claim: Claim) -> Array:
     """
     if not history.rounds:
         return np.zeros(0)
-    logs, weights = _logs(history, claim)
+    logs, weights = _log_capitals(history, claim)
     share = np.tile(weights, logs.shape[1]) / logs.shape[1]
     return _log_mean(logs.reshape(logs.shape[0], -1), share)
 
 
-def told(history: History, claim: Claim) -> tuple[int, int, int, int]:
+def leading_event(history: History, claim: Claim) -> tuple[int, int, int, int]:
     """(attacker, event, right, wrong): whose bets grew most, its last event of most worth, how such guesses went."""
-    logs, weights = _logs(history, claim)
+    logs, weights = _log_capitals(history, claim)
     leader = int(np.argmax(_log_mean(logs[-1], weights)))
     bets, counts = history.bets(claim), np.array(history.counts)
     right, wrong = (int((counts * where)[:, leader].sum()) for where in (bets.right, bets.wrong))
@@ -319,24 +319,26 @@ def _log_mean(logs: Array, weights: Array) -> Array:
         return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
 
 
-def refuted(history: History, claim: Claim, alpha: float | None = None) -> bool:
+def is_refuted(history: History, claim: Claim, alpha: float | None = None) -> bool:
     """Whether the capital against the claim ever reached 1/α, by default with the game's own α."""
     path = log_capital(history, claim)
     return bool(path.size and path.max() >= -math.log(history.alpha if alpha is None else alpha))
 
 
-def broken(history: History, claim: Claim) -> bool:
+def claim_broken(history: History, claim: Claim) -> bool:
     """Whether the claim is refuted and, where it is pure, every smaller ε of a grid with it.
 
     Bets differ from claim to claim, so the capital against a smaller ε is the larger one nearly always, not always. The
     bound on ε is the least that is not refuted, so it is above a pure claim exactly where this says so.
     """
-    if not refuted(history, claim):
+    if not is_refuted(history, claim):
         return False
-    return not claim.alone or first_kept(lambda e: refuted(history, line(e, 0.0)), claim.pure) >= claim.pure
+    return (
+        not claim.alone or least_unrefuted(lambda e: is_refuted(history, single_line(e, 0.0)), claim.pure) >= claim.pure
+    )
 
 
-def first_kept(
+def least_unrefuted(
     is_refuted: Callable[[float], bool], high: float, *, low: float = 0.0, steps: int = 40, fine: int = 0
 ) -> float:
     """The least value that is not refuted, from below; ``low`` where nothing is, ``high`` where all are.
@@ -356,11 +358,11 @@ def first_kept(
             for _ in range(20):
                 middle = 0.5 * (left + right)
                 left, right = (middle, right) if is_refuted(middle) else (left, middle)
-            return _before(is_refuted, start, float(left), fine)
+            return _last_refuted(is_refuted, start, float(left), fine)
     return high
 
 
-def _before(is_refuted: Callable[[float], bool], start: float, end: float, fine: int) -> float:
+def _last_refuted(is_refuted: Callable[[float], bool], start: float, end: float, fine: int) -> float:
     """The last of the values from ``start`` to ``end`` before the first one that is kept."""
     last = start
     for value in np.linspace(start, end, fine + 1)[1:].tolist() if fine else [end]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
+from ..catalogue.mechanisms import builder
+from ..catalogue.parsing import builder_arguments, find_entry
 from ..checks import Array
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
@@ -31,9 +34,9 @@ from ..numerics.values import ValueSemantics
 
 _LINES = 41
 _HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none
-_BEYOND = 700.0  # as large as an ε may be
+_LARGEST_EPSILON = 700.0  # as large as an ε may be
 _SMALL = 1e-7  # of δ: an attack on an event this rare is not seen
-_NEAR = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +97,7 @@ class Claim(ValueSemantics):
         return float(np.exp(self.epsilon[at])), float(charge[at])
 
 
-def line(epsilon: float, delta: float) -> Claim:
+def single_line(epsilon: float, delta: float) -> Claim:
     """One (ε, δ)."""
     pure = epsilon if delta == 0 else math.inf
     return Claim(np.array([epsilon]), np.array([delta]), None, pure, delta == 0, delta > 0)
@@ -107,7 +110,7 @@ def gdp_lines(mu: float) -> Claim:
     0.382925
     """
     if mu == 0:
-        return line(0.0, 0.0)
+        return single_line(0.0, 0.0)
     eps = np.linspace(0.0, 0.5 * mu * mu + 5 * mu, _LINES)
     eps = eps[eps <= _HIGHEST]
     return Claim(eps, np.atleast_1d(Normal(np.asarray(mu)).worse_delta(eps)))
@@ -127,15 +130,15 @@ def claim_of(claim: Any) -> Claim:
     if isinstance(claim, Experiment):
         if claim.many:
             raise InputError("claim holds many experiments at once: give one", parameter="claim")
-        return _read(claim)
+        return _experiment_claim(claim)
     if isinstance(claim, str):
-        claim = _spoken(claim)
+        claim = _parse_numbers(claim)
     if isinstance(claim, Mapping):
-        return _named({str(k): v for k, v in claim.items()})
+        return _claim_by_name({str(k): v for k, v in claim.items()})
     if isinstance(claim, tuple) and len(claim) == 2:
-        return _named({"epsilon": claim[0], "delta": claim[1]})
+        return _claim_by_name({"epsilon": claim[0], "delta": claim[1]})
     if isinstance(claim, int | float | np.number) and not isinstance(claim, bool):
-        return _named({"epsilon": float(claim)})
+        return _claim_by_name({"epsilon": float(claim)})
     raise InputError(
         f"claim is {type_phrase(claim)}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
         'or a text such as "epsilon=1, delta=1e-6", "mu=1", "rho=0.5" or "order=8, rho=4"',
@@ -147,7 +150,7 @@ _WAYS = "epsilon; epsilon and delta; mu; rho; or order and rho"
 _OTHER_NAMES = {"psi": "mu", "gdp": "mu", "zcdp": "rho"}
 
 
-def _spoken(text: str) -> dict[str, float]:
+def _parse_numbers(text: str) -> dict[str, float]:
     said: dict[str, float] = {}
     text = re.sub(r"\brdp\s*=\s*([^:,;]+):", r"order=\1,rho=", text)
     for part in filter(None, (p.strip() for p in re.split(r"[,;]", text))):
@@ -168,21 +171,21 @@ def _spoken(text: str) -> dict[str, float]:
     return said
 
 
-def _named(said: Mapping[str, Any]) -> Claim:
+def _claim_by_name(said: Mapping[str, Any]) -> Claim:
     names = set(said)
     if names == {"epsilon"} or names == {"epsilon", "delta"}:
-        return _read(from_dp(said["epsilon"], said.get("delta", 0.0)))
+        return _experiment_claim(from_dp(said["epsilon"], said.get("delta", 0.0)))
     if names == {"mu"}:
-        return _read(from_gdp(said["mu"]))
+        return _experiment_claim(from_gdp(said["mu"]))
     if names == {"rho"}:
-        return _read(from_zcdp(said["rho"]))
+        return _experiment_claim(from_zcdp(said["rho"]))
     if names == {"order", "rho"}:
-        return _read(from_rdp(said["order"], said["rho"]))
+        return _experiment_claim(from_rdp(said["order"], said["rho"]))
     told = ", ".join(sorted(names)) or "nothing"
     raise InputError(f"claim says {told}: give {_WAYS}", parameter="claim")
 
 
-def _read(e: Experiment) -> Claim:
+def _experiment_claim(e: Experiment) -> Claim:
     """The lines of an experiment; each δ is the safe end, so each line holds."""
     return lines_of(lambda at: float(e.epsilon(at)), lambda at: np.asarray(e.delta(at), dtype=float), e)
 
@@ -195,14 +198,14 @@ def lines_of(loss: Callable[[float], float], beyond: Callable[[Array], Array], e
         delta = np.atleast_1d(beyond(eps))
         delta[-1] = 0.0
         implied = (np.exp(pure) - np.exp(eps)) / (1 + np.exp(pure))
-        return Claim(eps, delta, e, pure, bool(np.all(delta >= implied - _NEAR)))
-    floor, further = np.atleast_1d(beyond(np.array([_HIGHEST, _BEYOND]))).tolist()
+        return Claim(eps, delta, e, pure, bool(np.all(delta >= implied - _TOLERANCE)))
+    floor, further = np.atleast_1d(beyond(np.array([_HIGHEST, _LARGEST_EPSILON]))).tolist()
     top = min(loss(max(floor, _SMALL)), _HIGHEST)
     eps = np.linspace(0.0, top, _LINES) if top > 0 else np.zeros(1)
     delta = np.atleast_1d(beyond(eps))
     implied = floor + (1 - floor) * (np.exp(top) - np.exp(eps)) / (1 + np.exp(top))
-    stays = 0 < floor < 1 and further >= floor - _NEAR  # else δ falls further on
-    bare = stays and bool(np.all(delta >= implied - _NEAR))
+    stays = 0 < floor < 1 and further >= floor - _TOLERANCE  # else δ falls further on
+    bare = stays and bool(np.all(delta >= implied - _TOLERANCE))
     return Claim(eps, delta, e, math.inf, False, bare)
 
 
@@ -212,3 +215,44 @@ def level_of(confidence: float) -> float:
     if value < 0.5:
         raise InputError(f"confidence is {value:g}: give at least 0.5, such as 0.95", parameter="confidence")
     return 1 - value
+
+
+def parse_claim(claim: Any) -> Claim:
+    """A claim as :func:`~.claims.claim_of` takes it, or a text with a mechanism in it: ``gaussian --sigma 2``.
+
+    >>> claim_said("epsilon=1").pure, claim_said(1.0).pure
+    (1.0, 1.0)
+    >>> claim_said("laplace --epsilon 2").pure
+    2.0
+    """
+    words = _claim_words(claim) if isinstance(claim, str) else []
+    return claim_of(_mechanism_claim(words) if words and "=" not in words[0] else claim)
+
+
+def _claim_words(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise InputError(f"claim is {text[:60]!r}: close its quotes", parameter="claim") from None
+
+
+def _mechanism_claim(words: Sequence[str]) -> object:
+    try:
+        entry = find_entry(words[0])
+    except InputError as error:
+        raise InputError(f"claim has no number by name, and {error}", parameter="claim") from None
+    said: dict[str, str] = {}
+    rest = list(words[1:])
+    while rest:
+        name, equals, value = rest.pop(0).partition("=")
+        if not name.startswith("--") or not (equals or rest):
+            raise InputError(
+                f"claim has {name[:40]!r}: write a mechanism and its options, such as  laplace --epsilon 1",
+                parameter="claim",
+            )
+        key = name.removeprefix("--").replace("-", "_")
+        if key not in entry.takes:
+            takes = ", ".join(f"--{known.replace('_', '-')}" for known in entry.takes)
+            raise InputError(f"claim has {name[:40]}: {entry.spoken} takes {takes}", parameter="claim")
+        said[key] = value if equals else rest.pop(0)
+    return builder(entry)(**builder_arguments(entry, said))

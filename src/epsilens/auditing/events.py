@@ -18,26 +18,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .attack import Attack, attack_on
-from .betting import worth
-from .claims import Claim, line
-from .game import Bits
+from .betting import event_worth
+from .claims import Claim, single_line
 from .outcomes import Outcomes
-from .statistics import Statistic, fixed, learnt
+from .scores import ScoreAttack, Statistic, fixed_statistics, learnt_statistics, score_attack
+from .sources import Bits
 
 _Z = 3.5  # as many cuts are tried, luck reaches further than the usual 2.5
-_LOPSIDED = 1.5
-_SIZES = 18  # of a tail, tried on each side
+_LOPSIDED_PENALTY = 1.5
+_TAIL_COUNT = 18  # of a tail, tried on each side
 _MOST_RUNS = 200_000  # learnt from: the latest
-_MOST_NUMBERS = 20_000_000
+_MOST_CELLS = 20_000_000
 #: The share of runs that each event speaks in; the first is as rare as it likes.
-_SPEAKING: tuple[float | None, ...] = (None, 1.0, 0.6, 0.35, 0.15)
+_SPEAKING_SHARES: tuple[float | None, ...] = (None, 1.0, 0.6, 0.35, 0.15)
 PRECISE, ALWAYS = 0, 1
-_LUCK = (1.5, 3.0)  # standard errors taken off by those who bet that the claim is broken; one more wants to be right
+_LUCK_DISCOUNTS = (
+    1.5,
+    3.0,
+)  # standard errors taken off by those who bet that the claim is broken; one more wants to be right
 
 
 @dataclass(frozen=True)
-class Plan:
+class SpeakingRate:
     """What is known of an event beforehand: how often it speaks, and about one side or both."""
 
     share: float
@@ -57,7 +59,7 @@ class Event:
     high: float
     below: bool | None
     above: bool | None
-    plan: Plan
+    plan: SpeakingRate
     precision: float
     runs: int
     forced: bool = False
@@ -116,7 +118,9 @@ class _Cuts:
         return np.where((self.below >= 0) & (self.above >= 0) & (self.below != self.above), 2, 1)
 
 
-def _single(score: Array, bits: Bits) -> tuple[tuple[Array, Array], NDArray[np.int64], tuple[float, float, bool]]:
+def _best_threshold(
+    score: Array, bits: Bits
+) -> tuple[tuple[Array, Array], NDArray[np.int64], tuple[float, float, bool]]:
     """Sorted scores with the ones up to each, where values change, and the threshold that is right most often."""
     known = ~np.isnan(score)
     order = np.argsort(score[known], kind="stable")
@@ -138,9 +142,9 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     score = statistic.score(outcomes)
     if np.isnan(score).all():
         return None
-    (x, ones), ends, single = _single(score, bits)
+    (x, ones), ends, single = _best_threshold(score, bits)
     n = x.size
-    sizes = np.unique(np.concatenate((np.geomspace(3, n, _SIZES), np.linspace(0.05, 0.95, 13) * n)).astype(int))
+    sizes = np.unique(np.concatenate((np.geomspace(3, n, _TAIL_COUNT), np.linspace(0.05, 0.95, 13) * n)).astype(int))
     lower = np.unique(ends[np.searchsorted(ends, np.minimum(sizes, n), side="right") - 1])
     upper = n - np.unique(ends[np.minimum(np.searchsorted(ends, np.maximum(n - sizes, 0)), ends.size - 1)])
     lower, upper = np.union1d(lower, [0]), np.union1d(upper, [0])
@@ -161,54 +165,58 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over, two[3]), single
 
 
-def _ranked(outcomes: Outcomes, bits: Bits, low_bits: bool) -> list[tuple[Statistic, Outcomes, Bits]]:
+def _candidate_statistics(outcomes: Outcomes, bits: Bits, low_bits: bool) -> list[tuple[Statistic, Outcomes, Bits]]:
     """The scores there are, each with runs that it was not learnt from."""
-    most = max(2_000, min(_MOST_RUNS, _MOST_NUMBERS // max(outcomes.values.shape[1], 1)))
+    most = max(2_000, min(_MOST_RUNS, _MOST_CELLS // max(outcomes.values.shape[1], 1)))
     if len(outcomes) > most:
         outcomes, bits = outcomes.take(slice(-most, None)), bits[-most:]
     first = np.arange(bits.size) % 2 == 0
-    ranked = [(s, outcomes, bits) for s in fixed(outcomes, bits, low_bits=low_bits)]
+    ranked = [(s, outcomes, bits) for s in fixed_statistics(outcomes, bits, low_bits=low_bits)]
     half, held = outcomes.take(first), outcomes.take(~first)
-    return ranked + [(s, held, bits[~first]) for s in learnt(half, bits[first])]
+    return ranked + [(s, held, bits[~first]) for s in learnt_statistics(half, bits[first])]
 
 
-def learn(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
+def learn_events(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
     """The events to count on the next runs; None where nothing varies."""
-    found = [cuts for s, runs, b in _ranked(outcomes, bits, low_bits) if (cuts := _cuts(s, runs, b)) is not None]
+    found = [
+        cuts
+        for s, runs, b in _candidate_statistics(outcomes, bits, low_bits)
+        if (cuts := _cuts(s, runs, b)) is not None
+    ]
     if not found:
         return None
     events = []
-    for share in _SPEAKING:
+    for share in _SPEAKING_SHARES:
         if share is None:
-            events.append(_pick(found, lambda c: wilson(c.right, c.total)))
+            events.append(_best_cut(found, lambda c: wilson(c.right, c.total)))
         elif share == 1.0:
-            events.append(_always([(c.statistic, c.runs, single) for c, single in found]))
+            events.append(_always_speaking([(c.statistic, c.runs, single) for c, single in found]))
         else:
-            events.append(_pick(found, lambda c, share=share: _margin(c, claim, share)))
+            events.append(_best_cut(found, lambda c, share=share: _excess_margin(c, claim, share)))
     return events
 
 
-def learn_to_bet(
+def learn_attacks(
     outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True
-) -> tuple[tuple[Attack, ...], Event] | None:
+) -> tuple[tuple[ScoreAttack, ...], Event] | None:
     """The attacks to bet with on the next runs, and the event that always speaks; None where nothing varies."""
-    ranked = _ranked(outcomes, bits, low_bits)
-    made = [attack_on(s, runs, b) for s, runs, b in ranked]
+    ranked = _candidate_statistics(outcomes, bits, low_bits)
+    made = [score_attack(s, runs, b) for s, runs, b in ranked]
     attacks = [attack for attack in made if attack is not None]
     if not attacks:
         return None
-    excess, runs_of = worth(attacks, claim)
-    chosen = [int(np.argmax((excess - luck / np.sqrt(runs_of)[:, None]).max(axis=1))) for luck in _LUCK]
-    chosen.append(_surest(attacks, claim))
+    excess, runs_of = event_worth(attacks, claim)
+    chosen = [int(np.argmax((excess - luck / np.sqrt(runs_of)[:, None]).max(axis=1))) for luck in _LUCK_DISCOUNTS]
+    chosen.append(_most_precise_attack(attacks, claim))
     singles = []
     for s, runs, b in ranked:
         score = s.score(runs)
         if not np.isnan(score).all():
-            singles.append((s, b.size, _single(score, b)[2]))
-    return tuple(attacks[i] for i in chosen), _always(singles)
+            singles.append((s, b.size, _best_threshold(score, b)[2]))
+    return tuple(attacks[i] for i in chosen), _always_speaking(singles)
 
 
-def _surest(attacks: Sequence[Attack], claim: Claim) -> int:
+def _most_precise_attack(attacks: Sequence[ScoreAttack], claim: Claim) -> int:
     """The score that tells most by itself: the one to bound with, also where the claim holds.
 
     Against a pure claim precision counts; against lines, how many more guesses are right than wrong.
@@ -216,21 +224,21 @@ def _surest(attacks: Sequence[Attack], claim: Claim) -> int:
     if math.isfinite(claim.pure):
         counted = [attack.guesses() for attack in attacks]
         return int(np.argmax([float(wilson(right, right + wrong).max()) for right, wrong in counted]))
-    apart, runs_of = worth(attacks, line(0.0, 0.0))
+    apart, runs_of = event_worth(attacks, single_line(0.0, 0.0))
     return int(np.argmax((apart - _Z / np.sqrt(runs_of)[:, None]).max(axis=1)))
 
 
-def _margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
+def _excess_margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
     """By how much the past precision exceeds what the claim allows, times how often; only about the given share."""
     pi = cuts.total / cuts.runs
     allowed = np.where(cuts.sides == 2, claim.most_precise(pi), claim.most_precise(pi, 1))
     far = np.abs(np.log(pi / share))
     # where runs are few, luck prefers tails of unequal size
-    luck = _LOPSIDED * cuts.lopsided * np.sqrt(allowed * (1 - allowed) / cuts.total)
+    luck = _LOPSIDED_PENALTY * cuts.lopsided * np.sqrt(allowed * (1 - allowed) / cuts.total)
     return np.asarray((wilson(cuts.right, cuts.total) - luck - allowed) * pi - np.where(far > 0.35, 1 + far, 0.0))
 
 
-def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: object) -> Event:
+def _best_cut(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: object) -> Event:
     best: tuple[float, _Cuts, int] | None = None
     for cuts, _ in found:
         value = objective(cuts)  # type: ignore[operator]
@@ -243,14 +251,14 @@ def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: o
     return Event(
         c.statistic, float(c.low[i]), float(c.high[i]),
         None if c.below[i] < 0 else bool(c.below[i]), None if c.above[i] < 0 else bool(c.above[i]),
-        Plan(total / c.runs, int(c.sides[i])), right / total, c.runs,
+        SpeakingRate(total / c.runs, int(c.sides[i])), right / total, c.runs,
     )  # fmt: skip
 
 
-def _always(found: Sequence[tuple[Statistic, int, tuple[float, float, bool]]]) -> Event:
+def _always_speaking(found: Sequence[tuple[Statistic, int, tuple[float, float, bool]]]) -> Event:
     def past(entry: tuple[Statistic, int, tuple[float, float, bool]]) -> float:
         return float(wilson(np.array(entry[2][0]), np.array(float(entry[1]))))
 
     statistic, runs, (right, threshold, above) = max(found, key=past)
     low = float(np.nextafter(threshold, -math.inf))
-    return Event(statistic, low, threshold, not above, above, Plan(1.0), right / runs, runs, forced=True)
+    return Event(statistic, low, threshold, not above, above, SpeakingRate(1.0), right / runs, runs, forced=True)

@@ -9,6 +9,12 @@ its name, and then its number, tell of them. Where the plan names a secret, two 
 tell it. Both tables are in memory; no value of the plan's own table is looked at.
 
 :meth:`Rows.worlds` gives the same pairs as lists of rows, for whoever judges a plan by the definition of its cells.
+
+Neighbouring tables made from a table, for a pipeline whose plan nobody has written down.
+
+Only one person's rows differ. The person is the one whose values the fewest others share; they are left out, given
+values far beyond all others, none at all, or many rows, also with texts that nobody else has, and the rows come in
+another order. Files are written as the table is: CSV or Parquet.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,21 +44,24 @@ from ..plan.words import Size
 from ..publish.synthetic import made_up
 from ..worlds import Relation
 
-_OTHERS = 40  # rows of other people
-_MADE = 400  # rows from which those are taken that the plan covers
-_FAR = 100.0  # times the bounds
-_MANY = 20  # rows, or ten times what the plan uses
-_ROWS = 100_000  # of one person, at most
-_OWN = 3_000  # groups that one person is in and nobody else, or ten times what the plan uses
-_MOST_OWN = 9_000  # of them, within what a release has at all
-_ASKED, _SAID = 12, 60  # people, and ways to say the secret, of whom the one that moves most is taken
-_CROWD = 50_000  # people put into a group so that it is near its threshold
+_OTHER_ROWS = 40  # rows of other people
+_MADE_UP_ROWS = 400  # rows from which those are taken that the plan covers
+_FAR_FACTOR = 100.0  # times the bounds
+_MANY_ROWS = 20  # rows, or ten times what the plan uses
+_MOST_PERSON_ROWS = 100_000  # of one person, at most
+_OWN_GROUPS = 3_000  # groups that one person is in and nobody else, or ten times what the plan uses
+_MOST_OWN_GROUPS = 9_000  # of them, within what a release has at all
+_SECRET_PEOPLE, _SECRET_TELLINGS = (
+    12,
+    60,
+)  # people, and ways to say the secret, of whom the one that moves most is taken
+_MOST_CROWD = 50_000  # people put into a group so that it is near its threshold
 _SEED = 20261116
 
 Row = dict[str, Any]
 
 
-class Kind(StrEnum):
+class PairKind(StrEnum):
     """How the person of a pair is placed."""
 
     EXPOSED = "exposed"  # of the people there are, the one whose values the fewest share
@@ -70,20 +80,22 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class NeighbourTables:
     """Two Arrow tables that differ in one person's rows."""
 
-    kind: Kind
+    kind: PairKind
     first: Any
     second: Any
 
 
-def unread(plan: Release) -> Release:
+def without_read_forms(plan: Release) -> Release:
     """The same plan for rows that are as its forms read them already."""
     return plan.model_copy(update={"data": plan.data.model_copy(update={"read": {}})})
 
 
-def pairs_of(plan: Release, table: Any = None, engine: Any = None, kinds: Iterable[Kind] | None = None) -> list[Pair]:
+def plan_pairs(
+    plan: Release, table: Any = None, engine: Any = None, kinds: Iterable[PairKind] | None = None
+) -> list[NeighbourTables]:
     """The pairs that apply to a plan, in the order of :class:`Kind`; ``table`` only says which columns there are.
 
     >>> import pyarrow as pa
@@ -93,16 +105,16 @@ def pairs_of(plan: Release, table: Any = None, engine: Any = None, kinds: Iterab
     >>> [(p.kind.value, p.second.num_rows - p.first.num_rows) for p in made]
     [('exposed', 1), ('at the bounds', 1), ('rows in another order', 1)]
     """
-    rows = Rows(plan, table, engine)
-    return [Pair(kind, rows.table(first), rows.table(second)) for kind, first, second in rows.worlds(kinds)]
+    rows = MadeUpRows(plan, table, engine)
+    return [NeighbourTables(kind, rows.table(first), rows.table(second)) for kind, first, second in rows.worlds(kinds)]
 
 
-class Rows:
+class MadeUpRows:
     """Made-up rows of a plan, and those of the person a pair is about."""
 
     def __init__(self, plan: Release, table: Any = None, engine: Any = None) -> None:
         self.plan = plan
-        made = made_up(plan, table, engine, rows=_MADE)
+        made = made_up(plan, table, engine, rows=_MADE_UP_ROWS)
         self.schema = made.schema
         self.data = plan.data
         self.rng = np.random.default_rng(_SEED)
@@ -114,26 +126,26 @@ class Rows:
             raise InputError("the plan's columns cannot be made up: audit another table's release", parameter="plan")
         self.made = every
         self.template = every[self._covered(made.from_pylist(every, schema=self.schema))]
-        self.others = self._crowded([self._renamed(row, i // 2 + 1) for i, row in enumerate(every[:_OTHERS])])
+        self.others = self._crowded([self._renamed(row, i // 2 + 1) for i, row in enumerate(every[:_OTHER_ROWS])])
 
-    def worlds(self, kinds: Iterable[Kind] | None = None) -> Iterator[tuple[Kind, list[Row], list[Row]]]:
+    def worlds(self, kinds: Iterable[PairKind] | None = None) -> Iterator[tuple[PairKind, list[Row], list[Row]]]:
         """The rows of both worlds of each pair that applies; they differ in one person, or in their secret alone."""
-        makers: dict[Kind, tuple[bool, Callable[[], tuple[list[Row], list[Row]]]]] = {
-            Kind.EXPOSED: (True, self.exposed),
-            Kind.AT: (True, lambda: self.beside(self.others, self.person(self.far_end))),
-            Kind.BEYOND: (bool(self.bounds), lambda: self.beside(self.others, self.person(self.beyond))),
-            Kind.MANY: (self.data.several, self.many),
-            Kind.ALONE: (bool(self.labels), lambda: self.beside(self.elsewhere, self.person(self.far_end))),
-            Kind.TWO: (bool(self.labels), self.two),
-            Kind.MISSING: (self.missing_allowed, self.missing),
-            Kind.OVERFLOW: (bool(self.bounds), self.overflow),
-            Kind.ORDER: (True, self.order),
-            Kind.OWN: (bool(self.fresh), lambda: self.own(self.far_end)),
-            Kind.EMPTY: (bool(self.fresh and self.bounds) and self.missing_allowed, lambda: self.own(None)),
-            Kind.UNNAMED: (bool(self.labels), self.unnamed),
-            Kind.SECRET: (bool(self.tellings), self.secret),
+        makers: dict[PairKind, tuple[bool, Callable[[], tuple[list[Row], list[Row]]]]] = {
+            PairKind.EXPOSED: (True, self.exposed),
+            PairKind.AT: (True, lambda: self.beside(self.others, self.person(self.far_end))),
+            PairKind.BEYOND: (bool(self.bounds), lambda: self.beside(self.others, self.person(self.beyond))),
+            PairKind.MANY: (self.data.several, self.many),
+            PairKind.ALONE: (bool(self.labels), lambda: self.beside(self.elsewhere, self.person(self.far_end))),
+            PairKind.TWO: (bool(self.labels), self.two),
+            PairKind.MISSING: (self.missing_allowed, self.missing),
+            PairKind.OVERFLOW: (bool(self.bounds), self.overflow),
+            PairKind.ORDER: (True, self.order),
+            PairKind.OWN: (bool(self.fresh), lambda: self.own(self.far_end)),
+            PairKind.EMPTY: (bool(self.fresh and self.bounds) and self.missing_allowed, lambda: self.own(None)),
+            PairKind.UNNAMED: (bool(self.labels), self.unnamed),
+            PairKind.SECRET: (bool(self.tellings), self.secret),
         }
-        for kind in tuple(Kind) if kinds is None else tuple(kinds):
+        for kind in tuple(PairKind) if kinds is None else tuple(kinds):
             applies, make = makers[kind]
             if applies:
                 yield (kind, *make())
@@ -180,8 +192,12 @@ class Rows:
             if query.split_by and query.labels is None
         ]
         names = [name for name in dict.fromkeys(columns) if name is not None]
-        wanted = max(_OWN, 10 * self.data.max_rows, 10 * (self.data.max_groups or 1)) if self.data.several else 1
-        return [{name: self._new(name, i) for name in names} for i in range(min(wanted, _MOST_OWN))] if names else []
+        wanted = max(_OWN_GROUPS, 10 * self.data.max_rows, 10 * (self.data.max_groups or 1)) if self.data.several else 1
+        return (
+            [{name: self._new(name, i) for name in names} for i in range(min(wanted, _MOST_OWN_GROUPS))]
+            if names
+            else []
+        )
 
     def _new(self, name: str, i: int) -> Any:
         """A value of a column that nobody has; None where its type has none to spare."""
@@ -222,7 +238,7 @@ class Rows:
         def apart(pair: tuple[dict[str, Any], dict[str, Any]]) -> float:
             return -math.fsum(abs(float(pair[0][n] or 0) - float(pair[1][n] or 0)) for n in ends)
 
-        return sorted(product(false[:64], true[:64]), key=apart)[:_SAID]
+        return sorted(product(false[:64], true[:64]), key=apart)[:_SECRET_TELLINGS]
 
     @property
     def missing_allowed(self) -> bool:
@@ -247,13 +263,13 @@ class Rows:
             threshold = threshold_of(self.plan, i, self.plan.epsilon)
             if threshold is not None:
                 wanted = max(wanted, math.ceil(threshold / contribution(self.plan, i).alone_as) - 1)
-        if not 0 < wanted <= _CROWD:
+        if not 0 < wanted <= _MOST_CROWD:
             return others
         owner = self.data.owner or ""
         inside = [row for row in others if all(row[name] == part for name, part in self.labels.items())]
         gone = {row[owner] for row in inside} if owner else set()
         rest = [row for row in others if row not in inside and row.get(owner) not in gone]
-        crowd = [row for i in range(wanted) for row in self.person(self.near_end, number=_OTHERS + 2 + i)]
+        crowd = [row for i in range(wanted) for row in self.person(self.near_end, number=_OTHER_ROWS + 2 + i)]
         return [*rest, *crowd]
 
     def _covered(self, made: Any) -> int:
@@ -263,7 +279,7 @@ class Rows:
         place = "epsilens row"
         with open_table(made.append_column(place, [list(range(made.num_rows))])) as opened:
             table = opened.table
-            flags = {f"c{n.position}": n.query.rows(table) for n in needs_of(table, unread(self.plan))}
+            flags = {f"c{n.position}": n.query.rows(table) for n in needs_of(table, without_read_forms(self.plan))}
             got = opened.engine.fetch(table.select(place=table[place], **flags)).to_pylist()
         best = max(got, key=lambda row: (sum(bool(row[name]) for name in flags), -row["place"]))
         return int(best["place"])
@@ -282,7 +298,7 @@ class Rows:
         """Far outside the bounds, on the side of the farthest."""
         low, high = self.bounds[name]
         far = self.far_end(name)
-        return far + math.copysign(_FAR * max(high - low, abs(far)), far - (low + high) / 2)
+        return far + math.copysign(_FAR_FACTOR * max(high - low, abs(far)), far - (low + high) / 2)
 
     def largest(self, name: str) -> float:
         """As large as a number gets, on the side of the farthest bound."""
@@ -329,7 +345,7 @@ class Rows:
         self, value: Callable[[str], Any] | None, rows: int | None = None, number: int = 0, **labels: Any
     ) -> list[Row]:
         """The person's rows: as many as the plan uses, in one group, with these values."""
-        count = min(self.data.max_rows if rows is None else rows, _ROWS) if self.data.several else 1
+        count = min(self.data.max_rows if rows is None else rows, _MOST_PERSON_ROWS) if self.data.several else 1
         held = {name: self._cast(value(name), name) if value else None for name in self.bounds}
         one = self._renamed({**self.template, **self.labels, **labels, **held}, number)
         return [dict(one) for _ in range(count)]
@@ -375,7 +391,7 @@ class Rows:
 
     def many(self) -> tuple[list[Row], list[Row]]:
         """Many more rows than the plan uses, over all groups in turn; of a unit, each of another member."""
-        count = max(_MANY, 10 * self.data.max_rows)
+        count = max(_MANY_ROWS, 10 * self.data.max_rows)
         rows = self._members(self.person(self.far_end, rows=count))
         for i, row in enumerate(rows):
             row.update(self.listed[i % len(self.listed)] if self.listed else {})
@@ -401,8 +417,10 @@ class Rows:
         found = self._moved()
         told, whose = {name for pair in self.tellings for name in pair[0]}, {self.data.person, self.data.unit}
         best: tuple[float, list[Row], list[Row]] = (-1.0, [], [])
-        for number, (false, true) in product(range(_ASKED), self.tellings[: _SAID // _ASKED]):
-            rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHERS + 100 + number)
+        for number, (false, true) in product(
+            range(_SECRET_PEOPLE), self.tellings[: _SECRET_TELLINGS // _SECRET_PEOPLE]
+        ):
+            rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHER_ROWS + 100 + number)
             near = {n: self._cast(self.near_end(n), n) for n in self.bounds} | (self.listed[0] if self.listed else {})
             other = {**self.made[number % len(self.made)], **near} if number % 2 else near
             for row in rows[::2]:
@@ -419,7 +437,7 @@ class Rows:
         with open_table(self.table([self.template])) as opened:
             schema = opened.table.schema()
         try:
-            found = cells_of_rows(unread(self.plan), {name: str(kind) for name, kind in schema.items()})
+            found = cells_of_rows(without_read_forms(self.plan), {name: str(kind) for name, kind in schema.items()})
         except InputError:  # a condition that the definition does not say: any person will do
             return lambda first, second: 0.0
         scales = [
@@ -428,7 +446,9 @@ class Rows:
         ]
 
         def moves(first: list[Row], second: list[Row]) -> float:
-            return math.fsum(_apart(a, b, scales[a.query]) for a, b in zip(found(first), found(second), strict=True))
+            return math.fsum(
+                _cells_distance(a, b, scales[a.query]) for a, b in zip(found(first), found(second), strict=True)
+            )
 
         return moves
 
@@ -442,7 +462,7 @@ class Rows:
 
     def two(self) -> tuple[list[Row], list[Row]]:
         """One other person is in the group."""
-        other = self.person(self.far_end, number=_OTHERS + 1)
+        other = self.person(self.far_end, number=_OTHER_ROWS + 1)
         return self.beside([*self.elsewhere, *other], self.person(self.far_end))
 
     def missing(self) -> tuple[list[Row], list[Row]]:
@@ -472,10 +492,134 @@ class Rows:
         return first, turned
 
 
-def _apart(one: Cells, other: Cells, scales: dict[Any, float]) -> float:
+def _cells_distance(one: Cells, other: Cells, scales: dict[Any, float]) -> float:
     """By how many scales of their noise the cells of a query differ."""
     total = float(len({*one.labels} ^ {*other.labels}))
     for noisy, scale in scales.items():
         here, there = (dict(zip(e.labels, e.numbers[noisy], strict=False)) for e in (one, other))
         total += sum(abs(float(here.get(k, 0) - there.get(k, 0))) for k in {*here, *there}) / scale
     return total
+
+
+#: The pairs that a table alone gives.
+TABLE_PAIR_KINDS = (PairKind.EXPOSED, PairKind.BEYOND, PairKind.MANY, PairKind.MISSING, PairKind.ORDER, PairKind.OWN)
+_MOST_ROWS = 1_000_000
+_TABLE_OWN_GROUPS = 300  # groups that nobody else is in
+
+
+def table_pairs(
+    table: Any, person: str | None = None, kinds: tuple[PairKind, ...] = TABLE_PAIR_KINDS
+) -> list[NeighbourTables]:
+    """The pairs of a table; ``person`` is the column that says whose row it is, without it each row is a person.
+
+    >>> import pyarrow as pa
+    >>> made = pairs_from(pa.table({"site": ["a", "a", "b"], "x": [1, 2, 3]}))
+    >>> [(p.kind.value, p.first.num_rows, p.second.num_rows, p.second.column("x").to_pylist()[-1]) for p in made][:2]
+    [('exposed', 2, 3, 3), ('beyond the bounds', 2, 3, 300)]
+    """
+    rows, schema = _read_rows(table)
+    if person is not None and person not in schema.names:
+        raise InputError(
+            f"person is {person[:60]!r}, which is no column of the table: it has {', '.join(schema.names[:12])}",
+            parameter="person",
+        )
+    theirs, others = _most_exposed_rows(rows, person)
+    numeric = [f.name for f in schema if _is_numeric(f.type) and f.name != person]
+    made = []
+    for kind in kinds:
+        changed = _table_with_person(kind, rows, theirs, others, numeric, person, schema)
+        if changed is not None:
+            made.append(NeighbourTables(kind, _arrow_table(others, schema), _arrow_table(changed, schema)))
+    return made
+
+
+def write_table(table: Any, path: Path) -> Path:
+    """The table as a file, CSV or Parquet by its ending."""
+    if path.suffix.lower() in (".parquet", ".pq"):
+        import pyarrow.parquet as pq
+
+        pq.write_table(table, path)
+    else:
+        import pyarrow.csv as pc
+
+        pc.write_csv(table, path)
+    return path
+
+
+def _read_rows(table: Any) -> tuple[list[dict[str, Any]], Any]:
+    with open_table(table) as opened:
+        got = opened.engine.fetch(opened.table.limit(_MOST_ROWS + 1))
+    if got.num_rows > _MOST_ROWS:
+        raise InputError(
+            f"table has more than {_MOST_ROWS:,} rows: give a smaller one, the pair matters more than its size",
+            parameter="table",
+        )
+    if got.num_rows < 2:
+        raise InputError("table has fewer than two rows: give one with several people", parameter="table")
+    return got.to_pylist(), got.schema
+
+
+def _arrow_table(rows: list[dict[str, Any]], schema: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _is_numeric(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind))
+
+
+def _text_columns(schema: Any, person: str) -> list[str]:
+    """The columns of text, by which groups may be made."""
+    return [f.name for f in schema if str(f.type).endswith("string") and f.name != person]
+
+
+def _most_exposed_rows(
+    rows: list[dict[str, Any]], person: str | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows of the person whose texts, then numbers, the fewest share; and those of all others."""
+    names = [name for name in rows[0] if name != person]
+    counts = {name: Counter(repr(row[name]) for row in rows) for name in names}
+
+    def shared(row: dict[str, Any]) -> float:
+        return math.fsum(math.log(counts[name][repr(row[name])]) for name in names)
+
+    rarest = min(range(len(rows)), key=lambda i: shared(rows[i]))
+    if person is None:
+        return [rows[rarest]], rows[:rarest] + rows[rarest + 1 :]
+    who = rows[rarest][person]
+    return [r for r in rows if r[person] == who], [r for r in rows if r[person] != who]
+
+
+def _table_with_person(
+    kind: PairKind, rows: list[dict[str, Any]], theirs: list[dict[str, Any]], others: list[dict[str, Any]],
+    numeric: list[str], person: str | None, schema: Any,
+) -> list[dict[str, Any]] | None:  # fmt: skip
+    """The table with the person, placed so; None where that is not possible."""
+    match kind:
+        case PairKind.EXPOSED:
+            return [*others, *theirs]
+        case PairKind.BEYOND if numeric:
+            far = {name: _far_value(rows, name, schema) for name in numeric}
+            return [*others, *({**row, **far} for row in theirs)]
+        case PairKind.MANY if person is not None:
+            return [*others, *(dict(row) for row in theirs for _ in range(_MANY_ROWS))]
+        case PairKind.OWN if person is not None and (texts := _text_columns(schema, person)):
+            return [*others, *({**theirs[0], **dict.fromkeys(texts, f"own {i}")} for i in range(_TABLE_OWN_GROUPS))]
+        case PairKind.MISSING if numeric:
+            return [*others, *({**row, **dict.fromkeys(numeric)} for row in theirs)]
+        case PairKind.ORDER:
+            order = np.random.default_rng(_SEED).permutation(len(rows)).tolist()
+            return [[*theirs, *others][i] for i in order]
+    return None
+
+
+def _far_value(rows: list[dict[str, Any]], name: str, schema: Any) -> float | int:
+    """A hundred times the largest size there is, within what the column's type holds."""
+    most = max((abs(row[name]) for row in rows if row[name] is not None and math.isfinite(row[name])), default=1)
+    kind = schema.field(name).type
+    if str(kind).startswith(("int", "uint")):
+        return min(int(_FAR_FACTOR) * max(int(most), 1), int(np.iinfo(kind.to_pandas_dtype()).max))
+    return float(min(_FAR_FACTOR * max(most, 1.0), float(np.finfo(kind.to_pandas_dtype()).max)))

@@ -1,4 +1,10 @@
-"""What an audit found: a verdict, lower bounds at a confidence beside the claim's own readings, and the event."""
+"""What an audit found: a verdict, lower bounds at a confidence beside the claim's own readings, and the event.
+
+Several audits of one claim, on several pairs of inputs, that hold together.
+
+The level is shared: each of K pairs is audited at the confidence 1 − α/K, so that with probability 1 − α none of the
+bounds is wrong. The verdict is that of the worst pair.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +14,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
+from ..checks import Array
 from ..numerics.formatting import json_value
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..results import SentenceResult
-from .claims import Claim
+from .claims import Claim, level_of
+from .outcomes import Outcomes, Reader
+from .sources import Bits
 
 
-class Verdict(StrEnum):
+class AuditVerdict(StrEnum):
     """What the runs say of the claim."""
 
     VIOLATION = "VIOLATION"  # refuted at the confidence
@@ -22,7 +33,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "INCONCLUSIVE"  # not refuted, and these runs could not have
 
 
-class Stopped(StrEnum):
+class StopReason(StrEnum):
     """Why there were no more runs."""
 
     EVIDENCE = "evidence"  # the claim was refuted
@@ -31,7 +42,7 @@ class Stopped(StrEnum):
     SILENT = "silent"  # the mechanism gave no answer too often
 
 
-class Finding(StrEnum):
+class FindingKind(StrEnum):
     """What else was seen."""
 
     RAISED = "raised"  # some runs failed
@@ -46,17 +57,17 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True)
-class Found:
+class Finding:
     """A finding, and how often in each world; ``of`` names what it is about (the type of an exception)."""
 
-    finding: Finding
+    finding: FindingKind
     zero: int = 0
     one: int = 0
     of: str = ""
 
 
 @dataclass(frozen=True)
-class Seen:
+class AttackEvent:
     """The event that says most: what is looked at, in which cells, from where on which world is named, how it went.
 
     ``words`` are the kinds or texts that name the first and the second world. Guesses are counted on runs that were not
@@ -94,7 +105,7 @@ class Audit(ValueSemantics, SentenceResult):
 
     shown_as = "audit"
 
-    verdict: Verdict
+    verdict: AuditVerdict
     claim: Claim
     confidence: float
     sequential: bool
@@ -108,10 +119,10 @@ class Audit(ValueSemantics, SentenceResult):
     advantage_lo: float | None
     claimed: Mapping[str, float]
     largest_epsilon: float
-    event: Seen | None
+    event: AttackEvent | None
     excess_lo: float
-    findings: tuple[Found, ...] = ()
-    stopped: Stopped = Stopped.BUDGET
+    findings: tuple[Finding, ...] = ()
+    stopped: StopReason = StopReason.BUDGET
     band: tuple[tuple[float, float, float], ...] = ()
     pair: tuple[str, str] = ("", "")
     guesses_a_call: int = 1
@@ -124,14 +135,14 @@ class Audit(ValueSemantics, SentenceResult):
     @property
     def refuted(self) -> bool:
         """Whether the claim is refuted: what a pipeline asks."""
-        return self.verdict is Verdict.VIOLATION
+        return self.verdict is AuditVerdict.VIOLATION
 
     @property
     def canaries(self) -> bool:
         """Whether it was one run with canaries."""
         return self.event is not None and self.event.looks == "score"
 
-    def has(self, finding: Finding) -> bool:
+    def has(self, finding: FindingKind) -> bool:
         """Whether this was seen."""
         return any(found.finding is finding for found in self.findings)
 
@@ -156,3 +167,118 @@ class Audit(ValueSemantics, SentenceResult):
     def __repr__(self) -> str:
         bound = "inf" if math.isinf(self.epsilon_lo) else f"{self.epsilon_lo:.4g}"
         return f"Audit({self.verdict}, claim={self.claim.name[:80]}, epsilon_lo={bound}, runs={self.runs})"
+
+
+def find_anomalies(outcomes: Outcomes, bits: Bits, reader: Reader) -> tuple[Finding, ...]:
+    """Facts about the outcomes, each with how often it was seen in the first and the second world."""
+    made: list[Finding] = []
+    answers = 0
+    for kind, code in reader.kinds.items():
+        here = outcomes.kinds == code
+        zero, one = int((here & ~bits).sum()), int((here & bits).sum())
+        if kind.what == "raised":
+            made.append(Finding(FindingKind.RAISED, zero, one, kind.detail))
+        elif kind.what == "late":
+            made.append(Finding(FindingKind.LATE, zero, one))
+        elif kind.what == "unreadable":
+            made.append(Finding(FindingKind.UNREADABLE, zero, one, kind.detail))
+        else:
+            answers += zero + one > 0
+    if answers > 1:
+        made.append(Finding(FindingKind.KINDS, of=str(answers)))
+    if reader.cut:
+        made.append(Finding(FindingKind.CUT, of=f"{reader.most:,}"))
+    ones, zeros = int(bits.sum()), int((~bits).sum())
+    if ones > 1 and zeros > 1:
+        first, second = _constant_outcome(outcomes.take(~bits)), _constant_outcome(outcomes.take(bits))
+        if first is not None and second is not None:
+            same = all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
+            made.append(Finding(FindingKind.SAME if same else FindingKind.FIXED, zeros, ones))
+    return tuple(made)
+
+
+def _constant_outcome(outcomes: Outcomes) -> tuple[Array, ...] | None:
+    """The one outcome of all runs; None where they vary."""
+    parts = (outcomes.values, outcomes.texts.astype(float), outcomes.kinds[:, None].astype(float))
+    firsts = tuple(part[0] for part in parts)
+    for part, first in zip(parts, firsts, strict=True):
+        if not np.array_equal(part, np.broadcast_to(first, part.shape), equal_nan=True):
+            return None
+    return firsts
+
+
+_VERDICT_ORDER = (AuditVerdict.VIOLATION, AuditVerdict.CONSISTENT, AuditVerdict.INCONCLUSIVE)
+
+
+def shared_confidence(confidence: float, pairs: int) -> float:
+    """The confidence of each of several pairs.
+
+    >>> shared_confidence(0.95, 10)
+    0.995
+    """
+    return 1 - level_of(confidence) / pairs
+
+
+@dataclass(frozen=True)
+class PairAudit:
+    """The audit of one pair; ``entire`` of its runs were run from the table on, the others from exact numbers."""
+
+    pair: str
+    audit: Audit
+    entire: int | None = None
+    repeatable: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Audits(ValueSemantics, SentenceResult):
+    """The audits of all pairs; ``confidence`` is that of all of them together. No bound is a guarantee."""
+
+    shown_as = "audits"
+
+    title: str
+    claim: Claim
+    confidence: float
+    each: tuple[PairAudit, ...]
+    skipped: int = 0  # pairs that were not reached, since the claim was refuted or a key stopped it
+    left: int = 0  # listed groups that the pairs do without, where there are very many
+    where: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def worst(self) -> PairAudit:
+        """The pair with the worst verdict, and of those with the largest bound."""
+        return min(self.each, key=lambda one: (_VERDICT_ORDER.index(one.audit.verdict), -one.audit.epsilon_lo))
+
+    @property
+    def verdict(self) -> AuditVerdict:
+        """A violation on any pair is one; consistent needs a pair whose runs could have refuted the claim."""
+        return self.worst.audit.verdict
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the claim is refuted on some pair."""
+        return self.verdict is AuditVerdict.VIOLATION
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a key stopped it."""
+        return any(one.audit.stopped is StopReason.INTERRUPTED for one in self.each)
+
+    @property
+    def runs(self) -> int:
+        """Of all pairs."""
+        return sum(one.audit.runs for one in self.each)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "schema": 1, "title": self.title, "verdict": str(self.verdict), "claim": self.claim.name,
+            "confidence": self.confidence, "runs": self.runs, "worst": self.worst.pair,
+            "pairs": [
+                {"pair": one.pair, "entire": one.entire, "repeatable": one.repeatable, "audit": one.audit.to_dict()}
+                for one in self.each
+            ],
+            "skipped": self.skipped, "left": self.left, "sentence": self.sentence,
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Audits({self.verdict}, claim={self.claim.name[:80]}, pairs={len(self.each)}, runs={self.runs})"

@@ -16,9 +16,9 @@ from ..errors import InputError
 from .console import Format, FormatOption, OutputOption, show
 
 if TYPE_CHECKING:
-    from ..auditing.audit import Progress
-    from ..auditing.cases.case import CaseFound
-    from ..auditing.several import Audits
+    from ..auditing.audit import AuditProgress
+    from ..auditing.case_catalogue import CaseResult
+    from ..auditing.result import Audits
 
 
 def audit(
@@ -161,9 +161,9 @@ def audit(
     if command is not None or (":" in str(what) and not os.path.isfile(str(what))):
         if claim is None:
             raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', parameter="claim")
-        from ..auditing.outside import audit_outside
+        from ..auditing.pipelines import audit_external
 
-        found = audit_outside(
+        found = audit_external(
             command if command is not None else str(what), command=command is not None, timeout=timeout,
             **others, **options,
         )  # fmt: skip
@@ -183,7 +183,7 @@ def _audit_plan_file(what: str, others: dict[str, Any], options: dict[str, Any])
     for name, value in others.items():
         if value is not None:
             raise InputError(f"--{name} is not for a plan: leave it out", parameter=name)
-    from ..auditing.planned import audit_plan
+    from ..auditing.pipelines import audit_plan
 
     return audit_plan(what, **options)
 
@@ -194,7 +194,7 @@ def _progress_writer() -> _ProgressWriter | None:
 
 
 class _ProgressWriter:
-    def __call__(self, pair: str, now: Progress) -> None:
+    def __call__(self, pair: str, now: AuditProgress) -> None:
         sys.stderr.write(f"\r{pair}: {now}\033[K")
         sys.stderr.flush()
 
@@ -208,7 +208,7 @@ def audit_catalogue(
     names: Sequence[str], *, confidence: float, runs: int | None, seed: int | None, format: Format, output: str | None
 ) -> None:
     """Run the cases of these names, all where there is none, and show what was found; exit code 4 if not as known."""
-    from ..auditing.cases.catalogue import audit_cases
+    from ..auditing.case_catalogue import audit_cases
 
     terminal = sys.stderr is not None and sys.stderr.isatty()
     found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=_write_case if terminal else None)
@@ -217,6 +217,6 @@ def audit_catalogue(
         raise typer.Exit(ExitCode.EXCEEDED)
 
 
-def _write_case(each: CaseFound) -> None:
+def _write_case(each: CaseResult) -> None:
     sys.stderr.write(f"{each.case.name}: {each.why if each.audit is None else each.audit.verdict}\n")
     sys.stderr.flush()

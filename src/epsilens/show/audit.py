@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..auditing.result import Finding, Found, Stopped, Verdict
+from ..auditing.result import AuditVerdict, Finding, FindingKind, StopReason
 from ..numerics.formatting import ceil_digits, floor_digits, thousands
 from ..results import join_words
 from .charts.audit import band_chart
@@ -18,13 +18,13 @@ from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, 
 from .words import beside, small
 
 if TYPE_CHECKING:
-    from ..auditing.result import Audit, Seen
+    from ..auditing.result import AttackEvent, Audit
 
 
 _STATUS = {
-    Verdict.VIOLATION: "VIOLATION: the runs refute the claim",
-    Verdict.CONSISTENT: "CONSISTENT: the runs do not refute the claim, which proves nothing for it",
-    Verdict.INCONCLUSIVE: "INCONCLUSIVE: the runs say nothing about the claim",
+    AuditVerdict.VIOLATION: "VIOLATION: the runs refute the claim",
+    AuditVerdict.CONSISTENT: "CONSISTENT: the runs do not refute the claim, which proves nothing for it",
+    AuditVerdict.INCONCLUSIVE: "INCONCLUSIVE: the runs say nothing about the claim",
 }
 
 
@@ -42,9 +42,9 @@ def sentence(found: Audit) -> str:
     claimed = "no finite ε is claimed" if math.isinf(own) else f"{shown[1]} is claimed"
     level = _percent(found.confidence)
     match found.verdict:
-        case Verdict.VIOLATION:
+        case AuditVerdict.VIOLATION:
             return f"The claim is broken: {breaking(found)} ({level} confidence, {runs})."
-        case Verdict.CONSISTENT:
+        case AuditVerdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
     return f"Nothing can be said of the claim from {runs}, {why_not(found)}: {bound}, {claimed}."
 
@@ -74,11 +74,11 @@ def breaking(found: Audit) -> str:
 
 def why_not(found: Audit) -> str:
     """Why runs say nothing of the claim."""
-    if found.stopped is Stopped.INTERRUPTED:
+    if found.stopped is StopReason.INTERRUPTED:
         return "which were interrupted"
-    if found.stopped is Stopped.SILENT:
+    if found.stopped is StopReason.SILENT:
         return "since too often there was no answer in time"
-    if found.has(Finding.SAME):
+    if found.has(FindingKind.SAME):
         return "which all gave the same answer"
     return "which could not have refuted it"
 
@@ -89,7 +89,7 @@ def _how_many(found: Audit) -> str:
     return f"{thousands(found.runs)} run{'s' if found.runs != 1 else ''}"
 
 
-def event(seen: Seen) -> str:
+def event(seen: AttackEvent) -> str:
     """When the attacker names which world, in words."""
     cell = f" of {seen.cells[0]}" if seen.cells and seen.cells[0] else ""
     match seen.looks:
@@ -117,7 +117,7 @@ def event(seen: Seen) -> str:
     return _tails("a weighted sum of the cells, learnt from earlier runs", seen)
 
 
-def _canaries(seen: Seen) -> str:
+def _canaries(seen: AttackEvent) -> str:
     return f"in the canaries that score at least {seen.high:.6g}, out those that score at most {seen.low:.6g}"
 
 
@@ -125,7 +125,7 @@ def _world(which: int) -> str:
     return "the second input" if which else "the first input"
 
 
-def _tails(what: str, seen: Seen) -> str:
+def _tails(what: str, seen: AttackEvent) -> str:
     parts = []
     if seen.above is not None:
         parts.append(f"{_world(seen.above)} where {what} is at least {seen.high:.6g}")
@@ -134,7 +134,7 @@ def _tails(what: str, seen: Seen) -> str:
     return join_words(parts)
 
 
-def _nearer(seen: Seen) -> str:
+def _nearer(seen: AttackEvent) -> str:
     """Tails of by how much the cells lie nearer to the second input's usual answers than to the first's."""
     parts = []
     for world, cut, way in ((seen.above, seen.high, 1), (seen.below, seen.low, 0)):
@@ -153,7 +153,7 @@ def _power(k: float) -> str:
     return f"2{digits}"
 
 
-def _grain(what: str, seen: Seen) -> str:
+def _grain(what: str, seen: AttackEvent) -> str:
     parts = []
     if seen.below is not None:
         parts.append(f"{_world(seen.below)} where {what} is not a multiple of {_power(seen.low + 1)}")
@@ -163,13 +163,13 @@ def _grain(what: str, seen: Seen) -> str:
     return join_words(parts)
 
 
-def _named(high: str, low: str, seen: Seen) -> str:
+def _named(high: str, low: str, seen: AttackEvent) -> str:
     parts = [] if seen.above is None else [f"{_world(seen.above)} where {high}"]
     parts += [] if seen.below is None else [f"{_world(seen.below)} where {low}"]
     return join_words(parts)
 
 
-def _words(seen: Seen, cell: str) -> str:
+def _words(seen: AttackEvent, cell: str) -> str:
     what = {"kind": "the outcome is", "text": f"the text{cell} is", "atom": f"the answer{cell} is"}[seen.looks]
     parts = [f"{_world(which)} where {what} {' or '.join(words)}" for which, words in enumerate(seen.words) if words]
     return join_words(parts) or "no outcome"
@@ -227,7 +227,7 @@ def _event(found: Audit) -> tuple[str, ...]:
     )
 
 
-def _learnt(found: Audit, seen: Seen) -> str:
+def _learnt(found: Audit, seen: AttackEvent) -> str:
     if found.sequential:
         return f"On {thousands(seen.runs)} runs the attacker, who had learnt from earlier ones,"
     return f"On {thousands(seen.runs)} runs that did not choose the event, the attacker"
@@ -255,45 +255,45 @@ def _runs(found: Audit) -> tuple[str, ...]:
         )
     if found.guesses_a_call > 1 and not found.canaries:
         made.append(f"Each call was {thousands(found.guesses_a_call)} guesses, which bounds ε alone.")
-    if found.stopped is Stopped.INTERRUPTED:
+    if found.stopped is StopReason.INTERRUPTED:
         made.append("The audit was interrupted: this is what was there.")
-    if found.stopped is Stopped.SILENT:
+    if found.stopped is StopReason.SILENT:
         made.append("The mechanism gave no answer too often, and the audit ended early.")
     made += _findings(found.findings)
     made.append("A bound from below is no guarantee: another pair of inputs, or another event, may show more.")
     return tuple(made)
 
 
-def _findings(found: Sequence[Found]) -> list[str]:
+def _findings(found: Sequence[Finding]) -> list[str]:
     made = []
     for one in found:
         times = f"{_times(one.zero)} on the first input and {_times(one.one)} on the second"
         match one.finding:
-            case Finding.RAISED:
+            case FindingKind.RAISED:
                 made.append(f"It failed with {one.of} {times}.")
-            case Finding.LATE:
+            case FindingKind.LATE:
                 made.append(f"It gave no answer in time {times}.")
-            case Finding.SAME:
+            case FindingKind.SAME:
                 made.append(
                     "Every run gave the same answer, whatever the input: nothing was tested, so give inputs that it "
                     "answers differently."
                 )
-            case Finding.FIXED:
+            case FindingKind.FIXED:
                 made.append("Each input always has its one answer: there is no noise, or its seed is fixed.")
-            case Finding.UNREADABLE:
+            case FindingKind.UNREADABLE:
                 made.append(
                     f"Answers of the type {one.of} cannot be read ({times}) and are known by their type alone: return "
                     "numbers, arrays or tables."
                 )
-            case Finding.CUT:
+            case FindingKind.CUT:
                 made.append(f"Answers have more entries than were looked at: {one.of} of them were.")
-            case Finding.KINDS:
+            case FindingKind.KINDS:
                 made.append(f"Answers came in {one.of} types, shapes or sets of keys.")
-            case Finding.BARE:
+            case FindingKind.BARE:
                 made.append(
                     "A bare (ε, δ) can hardly be tested: what it allows with probability δ hides almost any violation, "
                     "so claim the mechanism itself where it is known."
                 )
-            case Finding.FEW:
+            case FindingKind.FEW:
                 made.append("No result of so few runs could have refuted the claim: give more.")
     return made

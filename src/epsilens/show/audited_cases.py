@@ -9,10 +9,10 @@ from .audit import event
 from .document import Document, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
 
 if TYPE_CHECKING:
-    from ..auditing.cases.case import CaseFound, Catalogue
+    from ..auditing.case_catalogue import CaseResult, CaseResults
 
 
-def sentence(found: Catalogue) -> str:
+def sentence(found: CaseResults) -> str:
     """How many broken cases were found, how many correct ones raised an alarm, how many could not be run."""
     run = found.run
     broken, correct = [e for e in run if e.case.broken], [e for e in run if not e.case.broken]
@@ -22,7 +22,7 @@ def sentence(found: Catalogue) -> str:
     return f"{told}{len(correct)}" + (f"; not run here: {missing}." if missing else ".")
 
 
-def present(found: Catalogue) -> Document:
+def present(found: CaseResults) -> Document:
     """A table of broken cases with their twins, the events, and what could not be run."""
     status = "As known: every broken case is found, no correct one" if found.as_known else "Not as known"
     opening = (Lead((said(sentence(found)),)), Status(status, over=not found.as_known))
@@ -46,7 +46,7 @@ def present(found: Catalogue) -> Document:
     return Document("Audited cases", "Known cases", opening, tuple(sections))
 
 
-def _confidence(found: Catalogue) -> str:
+def _confidence(found: CaseResults) -> str:
     first = found.run[0].audit
     assert first is not None
     return (
@@ -55,29 +55,29 @@ def _confidence(found: Catalogue) -> str:
     )
 
 
-def _of(each: CaseFound) -> str:
+def _of(each: CaseResult) -> str:
     return f"{each.case.library.name} {each.version}".strip()
 
 
-def _case(each: CaseFound) -> str:
+def _case(each: CaseResult) -> str:
     return f"{each.case.name} ({_of(each)}): {each.case.claimed}"
 
 
-def _bound(each: CaseFound) -> str:
+def _bound(each: CaseResult) -> str:
     return "–" if each.epsilon_lo is None else floor_digits(each.epsilon_lo)
 
 
-def _row(each: CaseFound) -> list[str]:
+def _row(each: CaseResult) -> list[str]:
     after = f"{thousands(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
     return [_case(each), _bound(each), after]
 
 
-def _correct(each: CaseFound) -> list[str]:
+def _correct(each: CaseResult) -> list[str]:
     assert each.audit is not None
     return [_case(each), _bound(each), thousands(each.audit.runs), str(each.audit.verdict)]
 
 
-def _told(found: Catalogue, each: CaseFound) -> str:
+def _told(found: CaseResults, each: CaseResult) -> str:
     shown = each.bound or each.audit
     assert shown is not None
     case = each.case
@@ -89,6 +89,6 @@ def _told(found: Catalogue, each: CaseFound) -> str:
     return f"{case.name}: {case.about} The attacker names {event(shown.event)}; {inputs}.{beside}"
 
 
-def _skipped(skipped: list[CaseFound]) -> tuple[str, ...]:
+def _skipped(skipped: list[CaseResult]) -> tuple[str, ...]:
     ways = dict.fromkeys(each.why for each in skipped)
     return tuple(f"{', '.join(e.case.name for e in skipped if e.why == why)}: {why}." for why in ways)

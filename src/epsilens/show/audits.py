@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..auditing.result import Verdict
+from ..auditing.result import AuditVerdict
 from ..numerics.formatting import ceil_digits, floor_digits, thousands
 from .audit import breaking, why_not
 from .audit import present as present_one
@@ -13,7 +13,7 @@ from .document import Document, Lead, Notes, Section, Status, plain_table, said
 from .words import beside
 
 if TYPE_CHECKING:
-    from ..auditing.several import Audits, Named
+    from ..auditing.result import Audits, PairAudit
 
 
 def sentence(found: Audits) -> str:
@@ -24,9 +24,9 @@ def sentence(found: Audits) -> str:
     bound = floor_digits(worst.audit.epsilon_lo)
     level = f"{100 * found.confidence:.6g}% confidence"
     match found.verdict:
-        case Verdict.VIOLATION:
+        case AuditVerdict.VIOLATION:
             return f"The claim is broken on the pair “{worst.pair}”: {breaking(worst.audit)} ({level}, {runs} runs)."
-        case Verdict.CONSISTENT:
+        case AuditVerdict.CONSISTENT:
             return f"No violation was found on {over} in {runs} runs: the largest bound on ε is {bound} ({level})."
     return f"Nothing can be said of the claim from {runs} runs on {over}, {why_not(worst.audit)}."
 
@@ -57,12 +57,12 @@ def present(found: Audits) -> Document:
     return Document("Audit", f"An audit of {found.title}", opening, tuple(sections))
 
 
-def _row(one: Named) -> list[str]:
+def _row(one: PairAudit) -> list[str]:
     bound, _ = beside(one.audit.epsilon_lo, one.audit.claimed["epsilon"])
     return [one.pair, str(one.audit.verdict), bound, thousands(one.audit.runs)]
 
 
-def _entire(each: tuple[Named, ...]) -> list[str]:
+def _entire(each: tuple[PairAudit, ...]) -> list[str]:
     told = [one for one in each if one.entire is not None]
     if not told:
         return []

@@ -16,9 +16,8 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.auditing.calls import Late, Raised
-from epsilens.auditing.game import BatchSource, CallSource, GroupSource
-from epsilens.auditing.result import Finding, Stopped, Verdict
+from epsilens.auditing.result import AuditVerdict, FindingKind, StopReason
+from epsilens.auditing.sources import BatchSource, CallSource, GroupSource, NoAnswer, RunFailure
 
 rng = np.random.default_rng(3)
 
@@ -164,7 +163,7 @@ def test_one_that_hangs_is_late_however_it_holds_out() -> None:
             time.sleep(30)
 
     began = time.monotonic()
-    assert CallSource(holds, 0, 1, 0.2).draw(np.array([True])) == [Late()]
+    assert CallSource(holds, 0, 1, 0.2).draw(np.array([True])) == [NoAnswer()]
     assert time.monotonic() - began < 10
 
 
@@ -192,11 +191,11 @@ def test_one_that_catches_everything_and_never_ends_is_late() -> None:
 
     began = time.monotonic()
     for mechanism in (sleeps, computes, twice):
-        assert CallSource(mechanism, 0, 1, 0.2).draw(np.array([True])) == [Late()]
+        assert CallSource(mechanism, 0, 1, 0.2).draw(np.array([True])) == [NoAnswer()]
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
     found = el.audit(sleeps, 0, 1, claim=1.0, timeout=0.1)
-    assert found.stopped is Stopped.SILENT
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.stopped is StopReason.SILENT
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
     with pytest.raises(el.InputError, match="no answer on d0 within"):
         el.audit(lambda d, n: sleeps(d), 0, 1, claim=1.0, batch=True, timeout=0.2, seed=1)
     assert time.monotonic() - began < 60
@@ -204,12 +203,12 @@ def test_one_that_catches_everything_and_never_ends_is_late() -> None:
 
 def test_what_answers_say_is_told_apart() -> None:
     found = el.audit(lambda d: Odd(), 0, 1, claim=1.0, runs=40)
-    assert found.has(Finding.UNREADABLE)
-    assert found.has(Finding.SAME)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.has(FindingKind.UNREADABLE)
+    assert found.has(FindingKind.SAME)
+    assert found.verdict is AuditVerdict.INCONCLUSIVE
     assert "Answers of the type Odd cannot be read" in " ".join(found.to_text().split())
     wide = el.audit(lambda d: np.zeros(30_000) + rng.laplace(), 0, 1, claim=1.0, runs=25)
-    assert wide.has(Finding.CUT)
+    assert wide.has(FindingKind.CUT)
     assert "20,000 of them were" in " ".join(wide.to_text().split())
 
 
@@ -220,7 +219,7 @@ def test_an_address_in_memory_is_no_noise() -> None:
         kept.append(object())
         return kept[-1]
 
-    assert el.audit(fresh, 0, 1, claim=1.0, runs=40).has(Finding.SAME)
+    assert el.audit(fresh, 0, 1, claim=1.0, runs=40).has(FindingKind.SAME)
 
 
 def test_a_coroutine_is_no_answer() -> None:
@@ -293,5 +292,5 @@ def test_cells_of_groups_may_be_anything() -> None:
 
 
 def test_a_timeout_no_clock_takes_is_a_long_one() -> None:
-    assert CallSource(lambda d: 1 / d, 0, 1).draw(np.array([False])) == [Raised("ZeroDivisionError")]
+    assert CallSource(lambda d: 1 / d, 0, 1).draw(np.array([False])) == [RunFailure("ZeroDivisionError")]
     assert el.audit(lambda d: d + rng.laplace(), 0, 1, claim=1.0, runs=30, timeout=1e300).runs == 30

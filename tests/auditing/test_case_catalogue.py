@@ -8,10 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from epsilens.auditing.cases.case import Case, Library
-from epsilens.auditing.cases.catalogue import CASES, audit_case, audit_cases, chosen
-from epsilens.auditing.cases.sparse import sparse_vector
-from epsilens.auditing.result import Verdict
+from epsilens.auditing.case_catalogue import (
+    CASES,
+    AuditCase,
+    CaseLibrary,
+    audit_case,
+    audit_cases,
+    select_cases,
+    sparse_vector,
+)
+from epsilens.auditing.result import AuditVerdict
 from epsilens.errors import InputError
 
 _BY_NAME = {case.name: case for case in CASES}
@@ -58,7 +64,7 @@ def test_a_threshold_on_integers_lets_more_pass_than_its_map_says() -> None:
     case = _BY_NAME["opendp-integer-threshold"]
     epsilon, delta = case.claim()
     assert (epsilon, delta) == pytest.approx((0.5, 0.0511), abs=1e-4)
-    assert audit_case(case, seed=1, runs=8000, bound=False).audit.verdict is Verdict.VIOLATION  # type: ignore[union-attr]
+    assert audit_case(case, seed=1, runs=8000, bound=False).audit.verdict is AuditVerdict.VIOLATION  # type: ignore[union-attr]
 
 
 def test_the_batch_size_of_opacus_tells_the_number_of_records() -> None:
@@ -75,15 +81,15 @@ def test_diffprivlib_breaks_its_claims_where_it_is_installed(name: str) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith(("pydp-", "tumult-"))], ids=lambda c: c.name)
-def test_correct_noise_of_other_libraries_is_not_flagged_where_it_is_installed(case: Case) -> None:
+def test_correct_noise_of_other_libraries_is_not_flagged_where_it_is_installed(case: AuditCase) -> None:
     pytest.importorskip(case.library.module, exc_type=ImportError)
     found = audit_case(case, bound=False, confidence=1 - 1e-6, runs=5000)
     assert found.audit is not None
-    assert found.audit.verdict is Verdict.CONSISTENT
+    assert found.audit.verdict is AuditVerdict.CONSISTENT
 
 
 def test_a_case_without_its_library_says_how_to_install_it() -> None:
-    case = replace(CASES[0], library=Library("no-such-thing", "no_such_thing", ("no-such-thing==1.0",)))
+    case = replace(CASES[0], library=CaseLibrary("no-such-thing", "no_such_thing", ("no-such-thing==1.0",)))
     each = audit_case(case)
     assert (each.audit, each.as_known) == (None, True)
     assert each.why == 'no-such-thing is not installed: pip install "no-such-thing==1.0"'
@@ -99,11 +105,11 @@ def test_a_library_that_does_not_load_is_skipped_as_well() -> None:
 
 
 def test_names_choose_cases_libraries_and_twins() -> None:
-    assert chosen() == CASES
-    assert {case.name for case in chosen(["sparse-values"])} == {"sparse-values", "sparse-last"}
-    assert all(case.name.startswith("opendp-") for case in chosen(["opendp"]))
+    assert select_cases() == CASES
+    assert {case.name for case in select_cases(["sparse-values"])} == {"sparse-values", "sparse-last"}
+    assert all(case.name.startswith("opendp-") for case in select_cases(["opendp"]))
     with pytest.raises(InputError, match="there is no case 'tmlt'"):
-        chosen(["tmlt"])
+        select_cases(["tmlt"])
 
 
 def test_the_catalogue_tells_and_writes_itself() -> None:

@@ -3,27 +3,222 @@
 What a mechanism does is never in the way of the game: an exception, no answer in time, NaN or another shape are
 outcomes like any other, and what it prints is not shown. Only a call that answers for many runs at once must answer as
 agreed, since one failure would count for all of them.
+
+Calls of somebody else's code: silent, within their time, and whatever they end in.
+
+The alarm of the process stops whatever Python is at. To a call that catches everything and goes on it rings again at
+once, and so is heard where nothing is caught: between two rounds of its loop. It cannot stop one that does not return
+from a library: audit such a mechanism as ``package.module:function``, in a process of its own.
 """
 
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Callable, Mapping, Sequence, Set
+import inspect
+import io
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import checks
 from ..errors import InputError, type_phrase
-from .calls import Late, Raised, called, limited, quiet
+
+_ALARM_INTERVAL = 0.5  # seconds
+_PATIENT_RINGS = 2  # rings that a call which means to end needs at most
+_SHORTEST_INTERVAL = 1e-5  # seconds
+_LONGEST_TIMEOUT = 1e8  # seconds that clocks take
+_MOST_YIELDED = 100_000
+
+
+@dataclass(frozen=True)
+class RunFailure:
+    """The outcome of a run that failed: the type of the exception, never its words."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class UnreadableAnswer:
+    """The outcome of a run whose answer cannot be read, by methods of its own that fail: its type."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    """The outcome of a run without an answer in time."""
+
+
+class _TimeLimit(BaseException):
+    """Raised inside a call that takes too long; no ``except Exception`` holds it up."""
+
+
+class _NullStream(io.TextIOBase):
+    """Where printed words go."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def _silenced_stream(stream: int) -> Iterator[None]:
+    """What goes to a stream of the process itself, from programs and libraries that it starts, goes nowhere."""
+    try:
+        kept = os.dup(stream)
+    except OSError:  # it is closed
+        yield
+        return
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nothing, stream)
+        yield
+    finally:
+        os.dup2(kept, stream)
+        os.close(kept)
+        os.close(nothing)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Nothing is printed and no warning shown; other threads of the process keep its streams."""
+    with ExitStack() as held:
+        if _in_main_thread():
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(Exception):
+                    stream.flush()
+            held.enter_context(_silenced_stream(1))
+            held.enter_context(_silenced_stream(2))
+        held.enter_context(redirect_stdout(_NullStream()))
+        held.enter_context(redirect_stderr(_NullStream()))
+        held.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        yield
+
+
+@dataclass
+class _Alarm:
+    """Whether it rings, and how often it has rung in this call."""
+
+    on: bool = False
+    rings: int = 0
+
+    def ring(self, _signal: int, frame: FrameType | None) -> None:
+        """Raise in whatever the call is at; again at once where earlier rings were caught.
+
+        Not in :func:`_alarmed` itself, on its way into the call or out of it: nobody would catch it there.
+        """
+        if not self.on:
+            return
+        self.rings += 1
+        if self.rings > _PATIENT_RINGS:
+            signal.setitimer(signal.ITIMER_REAL, _SHORTEST_INTERVAL, _ALARM_INTERVAL)
+        while frame is not None and frame.f_code is _Alarm.ring.__code__:  # one ring within another
+            frame = frame.f_back
+        if frame is not None and frame.f_code is not _call_with_alarm.__code__:
+            raise _TimeLimit
+
+
+def _call_with_alarm(call: Callable[[], Any], seconds: float) -> Any:
+    """By the alarm of the process, which stops whatever Python is at; it rings again if the first is not heeded."""
+    alarm = _Alarm()
+    signal.signal(signal.SIGALRM, alarm.ring)
+    try:
+        alarm.on = True
+        signal.setitimer(signal.ITIMER_REAL, seconds, _ALARM_INTERVAL)
+        try:
+            return call()
+        finally:
+            alarm.on = False  # first of all: no ring comes between an exception and this
+    except _TimeLimit:
+        alarm.on = False
+        return NoAnswer()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _call_in_thread(call: Callable[[], Any], seconds: float) -> Any:
+    """In a thread that is left to itself when time is up: the way that works outside the main thread."""
+    got: list[Any] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            got.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    worker = threading.Thread(target=run, daemon=True)
+    worker.start()
+    worker.join(seconds)
+    if failed:
+        raise failed[0]
+    return got[0] if got else NoAnswer()
+
+
+def timeout_seconds(timeout: float) -> float:
+    """The seconds of one run, as clocks take them.
+
+    >>> limit_of(5), limit_of(1e300)
+    (5.0, 100000000.0)
+    """
+    return min(float(checks.positive("timeout", checks.scalar("timeout", timeout))), _LONGEST_TIMEOUT)
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[Callable[[Callable[[], Any]], Any]]:
+    """Gives a function that makes a call, and returns :class:`Late` where it takes longer."""
+    if seconds is None:
+        yield lambda call: call()
+    elif hasattr(signal, "setitimer") and _in_main_thread():
+        before = signal.getsignal(signal.SIGALRM)
+        try:
+            yield lambda call: _call_with_alarm(call, seconds)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+    else:
+        yield lambda call: _call_in_thread(call, seconds)
+
+
+def call_mechanism(mechanism: Callable[..., Any], *arguments: Any) -> Any:
+    """The outcome of a call; what is yielded one by one is gathered, as part of the call."""
+    process = os.getpid()
+    try:
+        outcome = mechanism(*arguments)
+        if inspect.isgenerator(outcome):
+            outcome = list(islice(outcome, _MOST_YIELDED))
+    finally:
+        if os.getpid() != process:  # a copy of this process, made by the mechanism, plays no game
+            os._exit(0)
+    if inspect.iscoroutine(outcome):
+        outcome.close()
+        raise InputError(
+            "the mechanism returns a coroutine: give a function that is not async, such as "
+            "lambda d: asyncio.run(release(d))",
+            parameter="mechanism",
+        )
+    return outcome
+
 
 Bits: TypeAlias = NDArray[np.bool_]
 
 
-def differing(d0: Any, d1: Any) -> None:
+def check_inputs_differ(d0: Any, d1: Any) -> None:
     """Refuse two inputs that are one and the same: whatever is done with them, nothing could be told apart.
 
     >>> differing([0, 1], [0, 2])
@@ -81,27 +276,27 @@ class CallSource:
     def draw(self, bits: Bits) -> list[Any]:
         """One call a bit; fewer where the mechanism does not answer."""
         made: list[Any] = []
-        with quiet(), limited(self.timeout) as within:
+        with silence(), time_limit(self.timeout) as within:
             for bit in bits.tolist():
                 if self.late >= self.patience:
                     break
                 d = self.d1 if bit else self.d0
                 try:
-                    outcome = within(lambda d=d: called(self.mechanism, d))  # type: ignore[misc]
+                    outcome = within(lambda d=d: call_mechanism(self.mechanism, d))  # type: ignore[misc]
                 except (KeyboardInterrupt, InputError):
                     raise
                 except BaseException as error:
-                    outcome = Raised(type(error).__name__)
-                self.late += isinstance(outcome, Late)
+                    outcome = RunFailure(type(error).__name__)
+                self.late += isinstance(outcome, NoAnswer)
                 made.append(outcome)
         return made
 
 
-def _whole_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which: str, timeout: float | None) -> Any:
+def _joint_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which: str, timeout: float | None) -> Any:
     """A call that answers for many runs: it must not fail."""
-    with quiet(), limited(timeout) as within:
+    with silence(), time_limit(timeout) as within:
         try:
-            answer = within(lambda: called(mechanism, *arguments))
+            answer = within(lambda: call_mechanism(mechanism, *arguments))
         except (KeyboardInterrupt, InputError):
             raise
         except BaseException as error:
@@ -111,7 +306,7 @@ def _whole_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which
                 "outcomes",
                 parameter="mechanism",
             ) from None
-    if isinstance(answer, Late):
+    if isinstance(answer, NoAnswer):
         raise InputError(
             f"the mechanism gives no answer on {which} within {timeout:g} seconds, in a call for many runs: ask for "
             "fewer at a time (batch=1000), or give a longer timeout",
@@ -120,7 +315,7 @@ def _whole_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which
     return answer
 
 
-def _sized(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
+def _outcome_list(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
     """The outcomes that a call returned for ``count`` runs, in order; none where it returned something else.
 
     Tensors come to this machine's memory. A mapping, a set or a text is one outcome and not a list of them.
@@ -183,8 +378,8 @@ class BatchSource:
         return each
 
     def _once(self, d: Any, count: int, which: str) -> Sequence[Any] | NDArray[Any]:
-        answer = _whole_call(self.mechanism, (d, count), which, self.timeout)
-        made = _sized(answer, count)
+        answer = _joint_call(self.mechanism, (d, count), which, self.timeout)
+        made = _outcome_list(answer, count)
         if len(made) != count:
             told = f"{len(made)} outcomes" if len(made) <= count else "more outcomes"
             told = told if len(made) else f"{type_phrase(answer)}"
@@ -235,7 +430,7 @@ class GroupSource:
                 f"d0 and d1 have the shapes {shapes[0]} and {shapes[1]}: with groups=True give arrays of one shape",
                 parameter="groups",
             )
-        self._known = _numbers(self.d0)
+        self._known = _cell_numbers(self.d0)
 
     @property
     def width(self) -> int:
@@ -253,8 +448,8 @@ class GroupSource:
                 mixed = [
                     one if coin else zero for coin, zero, one in zip(coins.tolist(), self.d0, self.d1, strict=True)
                 ]
-            answer = _whole_call(self.mechanism, (mixed,), "a mixture of d0 and d1", self.timeout)
-            cells = _sized(answer, self.width)
+            answer = _joint_call(self.mechanism, (mixed,), "a mixture of d0 and d1", self.timeout)
+            cells = _outcome_list(answer, self.width)
             if len(cells) != self.width:
                 told = f"{len(cells)} cells" if len(cells) <= self.width else "more cells"
                 told = told if len(cells) else f"{type_phrase(answer)}"
@@ -263,7 +458,7 @@ class GroupSource:
                     "group, in their order",
                     parameter="groups",
                 )
-            numbers = _numbers(cells)
+            numbers = _cell_numbers(cells)
             if numbers is not None and self._known is not None:
                 made.append(np.column_stack((numbers - self._known, numbers)))
             else:
@@ -273,7 +468,7 @@ class GroupSource:
         return [outcome for part in made for outcome in part]
 
 
-def _numbers(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
+def _cell_numbers(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
     """One number a cell; None for anything else."""
     if isinstance(cells, np.ndarray):
         return cells.astype(float) if cells.ndim == 1 and cells.dtype.kind in "biuf" else None

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from epsilens.auditing.attack import CELLS, attack_on
 from epsilens.auditing.outcomes import Outcomes, Reader
-from epsilens.auditing.statistics import Looks, Statistic
+from epsilens.auditing.scores import MOST_CELLS, Feature, Statistic, score_attack
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +20,7 @@ class First(Statistic):
         return outcomes.values[:, 0]
 
 
-VALUE = First(Looks.VALUE, (0,))
+VALUE = First(Feature.VALUE, (0,))
 KINDS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
     "continuous": lambda rng, b: b + rng.normal(0, 1, b.size),
     "integers": lambda rng, b: b + rng.poisson(2, b.size).astype(float),
@@ -38,10 +37,10 @@ def test_counts_of_cells_and_events(kind: str, runs: int) -> None:
     bits = rng.random(runs) < 0.5
     x = KINDS[kind](rng, bits)
     outcomes = Reader().read(x)
-    attack = attack_on(VALUE, outcomes, bits)
+    attack = score_attack(VALUE, outcomes, bits)
     assert attack is not None
     assert attack.past.sum() == runs
-    assert attack.past[CELLS - 1].sum() == np.isnan(x).sum()
+    assert attack.past[MOST_CELLS - 1].sum() == np.isnan(x).sum()
     assert np.array_equal(attack.past, attack.count(outcomes, bits))
     right, wrong = attack.guesses()
     spoken = 0
@@ -70,7 +69,7 @@ def test_counts_of_cells_and_events(kind: str, runs: int) -> None:
 )
 def test_worlds_that_never_overlapped_are_cut_half_way(zero: list[float], one: list[float], cut: float) -> None:
     bits = np.arange(len(zero) + len(one)) >= len(zero)
-    attack = attack_on(VALUE, Reader().read(np.array(zero + one)), bits)
+    attack = score_attack(VALUE, Reader().read(np.array(zero + one)), bits)
     assert attack is not None
     assert cut in attack.edges.tolist()
     right, wrong = attack.guesses()
@@ -79,5 +78,5 @@ def test_worlds_that_never_overlapped_are_cut_half_way(zero: list[float], one: l
 
 def test_what_never_varies_is_no_attack() -> None:
     bits = np.arange(10) % 2 == 0
-    assert attack_on(VALUE, Reader().read(np.ones(10)), bits) is None
-    assert attack_on(VALUE, Reader().read(np.full(10, np.nan)), bits) is None
+    assert score_attack(VALUE, Reader().read(np.ones(10)), bits) is None
+    assert score_attack(VALUE, Reader().read(np.full(10, np.nan)), bits) is None
