@@ -379,7 +379,8 @@ class Experiment(ValueSemantics, Result):
     def __repr__(self) -> str:
         if self.parts:
             return _composition_repr(self.parts)
-        return f"{self.name}({_arguments_repr(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
+        reverse = ".reverse()" if self.worlds.reversed else ""
+        return f"{self.name}({_arguments_repr(self.parameters, self.origin)}){reverse}"
 
 
 def require_independent(experiment: Experiment) -> Experiment:

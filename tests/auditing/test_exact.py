@@ -80,7 +80,8 @@ NAMED: dict[str, tuple[dict[str, Any], PairKind, float]] = {
     "household": (plan(COUNT, unit="home", max_rows=2), PairKind.OWN, 0.9),
     "auto": (plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3}), PairKind.OWN, 0.5),
     "gaussian": (
-        plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3, "noise": "gaussian"}), PairKind.OWN, 0.3,
+        plan({**COUNT, "threshold": "auto"}, epsilon=0.5, noise={"delta": 1e-3, "noise": "gaussian"}), PairKind.OWN,
+        0.3,
     ),
     "replaced": (plan(COUNT, noise={"neighbours": "replace"}), PairKind.OWN, 0.9),
 }  # fmt: skip

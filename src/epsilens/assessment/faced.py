@@ -1,7 +1,8 @@
 """One movement at one ε: the two laws an adversary faces, with δ(ε) in closed form wherever there is one.
 
-The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.laplace_product`), or a
-normal one with ψ = ‖t‖₂. Beside them the names of groups that exist because of the person may be published, with the
+The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.laplace_product`),
+or
+a normal one with ψ = ‖t‖₂. Beside them the names of groups that exist because of the person may be published, with the
 chance q₀ in the first world and q₁ in the second, which settles the question. With both, for any ε,
 
     E₁[(1 − e^{ε−L})₊] = q₁ + (1 − q₁)·δ(ε + log((1 − q₀)/(1 − q₁))).

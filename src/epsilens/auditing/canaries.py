@@ -345,7 +345,8 @@ def audit_guesses(
     return Audit(
         verdict, asked, 1 - alpha, False, 1, 1, p, asked.pure + above if asked.alone and over else epsilon, delta,
         capped_at_claim(mu_bound(m, r, v, alpha), claimed.get("mu"), over), None, None, claimed, most,
-        AttackEvent("score", (), cuts[0], cuts[1], 0, 1, v, r, m), above, found, StopReason.BUDGET, (), ("", ""), m, exact,
+        AttackEvent("score", (), cuts[0], cuts[1], 0, 1, v, r, m), above, found, StopReason.BUDGET, (), ("", ""), m,
+        exact,
     )  # fmt: skip
 
 

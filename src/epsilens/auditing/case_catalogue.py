@@ -353,10 +353,12 @@ SPARSE_CASES = (
         "sparse-fresh",
         f"Variant 2 (correct): the threshold's noise is drawn anew after each of at most c = {_MOST_ABOVE} above.",
         _SPLIT, _SPLIT_WORDS,
-        {"threshold_scale": 2.0 * _MOST_ABOVE, "query_scale": 4.0 * _MOST_ABOVE, "most": _MOST_ABOVE, "fresh_scale": 2.0 * _MOST_ABOVE},
+        {"threshold_scale": 2.0 * _MOST_ABOVE, "query_scale": 4.0 * _MOST_ABOVE, "most": _MOST_ABOVE,
+        "fresh_scale": 2.0 * _MOST_ABOVE},
     ),
     _sparse_case(
-        "sparse-split", f"Variant 1 (correct) on the same queries, at most c = {_MOST_ABOVE} above.", _SPLIT, _SPLIT_WORDS,
+        "sparse-split", f"Variant 1 (correct) on the same queries, at most c = {_MOST_ABOVE} above.", _SPLIT,
+        _SPLIT_WORDS,
         {"threshold_scale": 2.0, "query_scale": 4.0 * _MOST_ABOVE, "most": _MOST_ABOVE},
     ),
     _sparse_case(
@@ -451,25 +453,32 @@ _WIDE = {"epsilon": 1.0, "lower": -1000, "upper": 1000}
 _NORMAL = {"epsilon": 1.0, "delta": 1e-5}
 
 DIFFPRIVLIB_CASES = (
-    _diffprivlib_case("laplace", f"Laplace noise {_BITS}", _diffprivlib_noise("Laplace", epsilon=1.0), 0.0, 1.0, twin="snapping"),
+    _diffprivlib_case("laplace", f"Laplace noise {_BITS}", _diffprivlib_noise("Laplace", epsilon=1.0), 0.0, 1.0,
+    twin="snapping"),
     _diffprivlib_case(
-        "snapping", "Laplace noise rounded to a grid by the snapping mechanism.", _diffprivlib_noise("Snapping", **_WIDE), 0.0, 1.0,
+        "snapping", "Laplace noise rounded to a grid by the snapping mechanism.", _diffprivlib_noise("Snapping",
+        **_WIDE), 0.0, 1.0,
     ),
     _diffprivlib_case(
-        "gaussian", f"Normal noise (GaussianAnalytic) {_BITS}", _diffprivlib_noise("GaussianAnalytic", **_NORMAL), 0.0, 1.0,
+        "gaussian", f"Normal noise (GaussianAnalytic) {_BITS}", _diffprivlib_noise("GaussianAnalytic", **_NORMAL),
+        0.0, 1.0,
         twin="gaussian-discrete", claim=(1.0, 1e-5),
     ),
     _diffprivlib_case(
-        "gaussian-discrete", "Normal noise on the integers (GaussianDiscrete).", _diffprivlib_noise("GaussianDiscrete", **_NORMAL),
+        "gaussian-discrete", "Normal noise on the integers (GaussianDiscrete).",
+        _diffprivlib_noise("GaussianDiscrete", **_NORMAL),
         0, 1, claim=(1.0, 1e-5),
     ),
-    _diffprivlib_case("staircase", f"Staircase noise {_BITS}", _diffprivlib_noise("Staircase", epsilon=1.0), 0.0, 1.0, twin="geometric"),
-    _diffprivlib_case("geometric", "Geometric noise on the integers.", _diffprivlib_noise("Geometric", epsilon=1.0), 0, 1),
+    _diffprivlib_case("staircase", f"Staircase noise {_BITS}", _diffprivlib_noise("Staircase", epsilon=1.0), 0.0,
+    1.0, twin="geometric"),
+    _diffprivlib_case("geometric", "Geometric noise on the integers.", _diffprivlib_noise("Geometric", epsilon=1.0),
+    0, 1),
     _diffprivlib_case(
         "truncated", f"Truncated Laplace noise {_BITS}", _diffprivlib_noise("LaplaceTruncated", **_WIDE), 0.0, 1.0,
         twin="geometric-truncated",
     ),
-    _diffprivlib_case("geometric-truncated", "Truncated geometric noise.", _diffprivlib_noise("GeometricTruncated", **_WIDE), 0, 1),
+    _diffprivlib_case("geometric-truncated", "Truncated geometric noise.", _diffprivlib_noise("GeometricTruncated",
+    **_WIDE), 0, 1),
     _diffprivlib_case(
         "sum", f"tools.sum of one number {_BITS}", _diffprivlib_tool("sum", bounds=(0, 1)), np.array([0.0, 0.0]),
         np.array([1.0, 0.0]), ("[0, 0]", "[1, 0]"), twin="sum-int", runs=10_000,
@@ -484,11 +493,13 @@ DIFFPRIVLIB_CASES = (
         ("16,384 records", "one of them replaced"), twin="sum-int", runs=1000,
     ),
     _diffprivlib_case(
-        "sum-int8", "tools.sum(dtype=int8): the sum overflows.", _diffprivlib_tool("sum", bounds=(0, 10), dtype=np.int8),
+        "sum-int8", "tools.sum(dtype=int8): the sum overflows.", _diffprivlib_tool("sum", bounds=(0, 10),
+        dtype=np.int8),
         _replace_first(_TENS, 0), _TENS, ("0 and twelve times 10", "thirteen times 10"), twin="sum-int64", runs=2000,
     ),
     _diffprivlib_case(
-        "sum-int64", "The same sum in 64 bits.", _diffprivlib_tool("sum", bounds=(0, 10), dtype=np.int64), _replace_first(_TENS, 0),
+        "sum-int64", "The same sum in 64 bits.", _diffprivlib_tool("sum", bounds=(0, 10), dtype=np.int64),
+        _replace_first(_TENS, 0),
         _TENS, ("0 and twelve times 10", "thirteen times 10"), runs=2000,
     ),
     _diffprivlib_case(
@@ -505,7 +516,8 @@ DIFFPRIVLIB_CASES = (
         np.array([[0.0], [0.0]]), np.array([[1.0], [0.0]]), ("x = 0, 0", "x = 1, 0"), twin="regression-wide", runs=200,
     ),
     _diffprivlib_case(
-        "regression-wide", "LinearRegression with bounds_X = (−1, 1): the squares get their noise.", _linear_regression(-1.0),
+        "regression-wide", "LinearRegression with bounds_X = (−1, 1): the squares get their noise.",
+        _linear_regression(-1.0),
         np.array([[0.0], [0.0]]), np.array([[1.0], [0.0]]), ("x = 0, 0", "x = 1, 0"), runs=2000,
     ),
 )  # fmt: skip
@@ -580,7 +592,8 @@ OPENDP_CASES = (
     ),
     AuditCase(
         "opendp-integer-threshold", "OpenDP's threshold on integer counts: δ is larger than its map says.", OPENDP,
-        "its map: ε = 0.5, δ = 0.0511", _threshold_claim("i64"), _opendp_threshold("i64"), {}, {"a": 1}, _GROUPS, broken=True,
+        "its map: ε = 0.5, δ = 0.0511", _threshold_claim("i64"), _opendp_threshold("i64"), {}, {"a": 1}, _GROUPS,
+        broken=True,
         twin="opendp-threshold",
     ),
     AuditCase(
@@ -634,7 +647,8 @@ _OPACUS_CLAIM = "noise 8, one step: ⅛-GDP"
 OPACUS_CASES = (
     AuditCase(
         "opacus-batch-size", "One step where every gradient is zero: its noise tells the number of records.", OPACUS,
-        _OPACUS_CLAIM, lambda: gaussian(psi=1 / _OPACUS_NOISE), _opacus_step("mean"), 4, 5, _OPACUS_PAIR, broken=True, twin="opacus-sum",
+        _OPACUS_CLAIM, lambda: gaussian(psi=1 / _OPACUS_NOISE), _opacus_step("mean"), 4, 5, _OPACUS_PAIR,
+        broken=True, twin="opacus-sum",
         runs=1000,
     ),
     AuditCase(

@@ -150,7 +150,8 @@ class Audit(ValueSemantics, SentenceResult):
         """A JSON-ready record; null where there is no finite number."""
         return {
             "schema": 1, "verdict": str(self.verdict), "claim": self.claim.name, "confidence": self.confidence,
-            "sequential": self.sequential, "runs": self.runs, "budget": self.budget, "evidence": json_value(self.evidence),
+            "sequential": self.sequential, "runs": self.runs, "budget": self.budget,
+            "evidence": json_value(self.evidence),
             "epsilon_lo": json_value(self.epsilon_lo), "delta": self.delta, "mu_lo": json_value(self.mu_lo),
             "success_lo": self.success_lo, "advantage_lo": self.advantage_lo,
             "claimed": {name: json_value(value) for name, value in self.claimed.items()},

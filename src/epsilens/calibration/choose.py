@@ -86,7 +86,8 @@ def check_parameter(
     for name in (parameter, *given):
         if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
             raise InputError(
-                f"{title} has no parameter {name!r}{suggestion(name, named)}: it takes {', '.join(named) or 'none by name'}",
+                f"{title} has no parameter {name!r}{suggestion(name, named)}: it takes "
+                f"{', '.join(named) or 'none by name'}",
                 parameter=name,
             )
     for name, p in taken.items():

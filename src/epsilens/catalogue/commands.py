@@ -388,8 +388,8 @@ _MEANINGS = {
     ExitCode.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
     "shown all the same), a release is refused (nothing is released, nothing spent), an audit refutes the claim, an "
     "answer looks tampered with, or a ledger is not as it was written.",
-    ExitCode.UNWRITTEN: "What was made could not be written, on a full disk, say. A release that says so is spent and in "
-    "the ledger: run it again with another --output, which costs nothing.",
+    ExitCode.UNWRITTEN: "What was made could not be written, on a full disk, say. A release that says so is spent and "
+    "in the ledger: run it again with another --output, which costs nothing.",
     ExitCode.HUNG_UP: "Stopped by SIGHUP: the terminal was closed.",
     ExitCode.INTERRUPTED: "Stopped from the keyboard.",
     ExitCode.TERMINATED: "Stopped by SIGTERM.",

@@ -465,7 +465,8 @@ _NOISE = (
 
 _ADVERSARY = (
     Parameter(
-        "prior", "The adversary's belief before the release", Input.PROBABILITY, Panel.ADVERSARY, shown="0.5", usual=0.5,
+        "prior", "The adversary's belief before the release", Input.PROBABILITY, Panel.ADVERSARY, shown="0.5",
+        usual=0.5,
         allowed=SHARE,
         control=Control(
             "In the data, of 100 times", "What the adversary believes before the release.", "0.5", _OF_100,

@@ -154,7 +154,8 @@ def audit(
         )
     options: dict[str, Any] = {
         "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,
-        "sequential": not fixed, "seed": seed, "progress": _progress_writer(), **({} if runs is None else {"runs": runs}),
+        "sequential": not fixed, "seed": seed, "progress": _progress_writer(),
+        **({} if runs is None else {"runs": runs}),
     }  # fmt: skip
     others: dict[str, Any] = {"d0": d0, "d1": d1, "person": person, "resume": resume, "jobs": jobs}
     found: Audits

@@ -11,7 +11,8 @@ A new command is one function and one line:
    options from.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
-:class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.LimitError` (exit 4):
+:class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.LimitError` (exit
+4):
 raise them, :func:`run` does the rest. A result that is over a limit is shown first and then ends the command with
 ``Exit.EXCEEDED`` (exit 4). Text becomes numbers in :mod:`epsilens.catalogue.parsing`, with a sentence for what is none.
 """

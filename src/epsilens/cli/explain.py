@@ -87,7 +87,8 @@ def _series(said: Options, takes: tuple[str, ...], also: tuple[str, ...] = ()) -
         name, values = parse_series(text)
         if name not in (*takes, *also):
             raise InputError(
-                f"--sweep has no {name[:40]!r}{suggestion(name, takes)} to vary: give one of {', '.join((*takes, *also))}",
+                f"--sweep has no {name[:40]!r}{suggestion(name, takes)} to vary: give one of "
+                f"{', '.join((*takes, *also))}",
                 parameter="sweep",
             )
         if name in made or (said.get(name) is not None and name in takes):
@@ -251,7 +252,8 @@ def choose(said: Options) -> None:
     if wanted not in mechanism.takes:
         takes = ", ".join(map(option_flag, mechanism.takes))
         raise InputError(
-            f"{said['mechanism']} has no parameter {wanted[:40]!r}{suggestion(wanted, mechanism.takes)}: it takes {takes}",
+            f"{said['mechanism']} has no parameter {wanted[:40]!r}{suggestion(wanted, mechanism.takes)}: it "
+            f"takes {takes}",
             parameter="parameter",
         )
     if said["sweep"]:

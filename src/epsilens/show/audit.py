@@ -219,7 +219,8 @@ def _event(found: Audit) -> tuple[str, ...]:
     if found.canaries:
         return (
             f"The attacker calls {event(seen)}.",
-            f"Of {thousands(seen.runs)} canaries {thousands(seen.guesses)} were guessed, {thousands(seen.right)} rightly.",
+            f"Of {thousands(seen.runs)} canaries {thousands(seen.guesses)} were guessed, "
+            f"{thousands(seen.right)} rightly.",
         )
     return (
         f"The attacker names {event(seen)}.{pair}",

@@ -46,7 +46,8 @@ def present(found: Audits) -> Document:
     ]  # fmt: skip
     if found.left:
         notes.append(
-            f"On these pairs {thousands(found.left)} of the listed groups are left out: each number is drawn alike, and "
+            f"On these pairs {thousands(found.left)} of the listed groups are left out: each number is drawn "
+            f"alike, and "
             "the person is in a group that is there."
         )
     if found.skipped:

@@ -422,7 +422,8 @@ def assessment_csv(data: Mapping[str, Any]) -> str:
     limit = data["error_limit"]
     queries = (
         (
-            "query", q["title"], "error as a share of the answer", None, _worst_share(q["planned"]), _worst_share(q["recommended"]),
+            "query", q["title"], "error as a share of the answer", None, _worst_share(q["planned"]),
+            _worst_share(q["recommended"]),
             limit, q["smallest_epsilon"],
         )
         for q in data["queries"]

@@ -260,7 +260,8 @@ def relatives_sentence(a: Assessment) -> str:
     most = "at most "
     known = {0: "none of the others", alike.others: "all the others"}.get(alike.known, f"{alike.known} of the others")
     return (
-        f"{reason} To an adversary who knows {known}, {answer} tells {most}{ceil_digits(alike.factor, 3)} times as much "
+        f"{reason} To an adversary who knows {known}, {answer} tells {most}{ceil_digits(alike.factor, 3)} times "
+        f"as much "
         f"about one of them as if they were independent. To make up for it, ε would have to fall from "
         f"{planned(a.epsilon)} to {epsilon_down(a.epsilon / alike.factor)}."
     )
