@@ -40,8 +40,8 @@ from functools import partial
 import epsilens as el
 from epsilens.cli.serve import serve
 from epsilens.web import app
-from epsilens.web.limits import Limits
-app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}, reading_seconds={CEILING}))
+from epsilens.web.limits import ServerLimits
+app.create_app = partial(app.create_app, limits=ServerLimits(assess_seconds={CEILING}, reading_seconds={CEILING}))
 with tempfile.TemporaryDirectory() as folder:
     ledger = el.Ledger(folder + "/ledger.db")
     ledger.limit("patients", success=0.65)

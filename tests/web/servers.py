@@ -24,9 +24,9 @@ SOURCE = str(Path(__file__).parents[2] / "src")
 _CODE = """
 import sys
 import epsilens.web.app as app
-from epsilens.web.limits import Limits
+from epsilens.web.limits import ServerLimits
 create = app.create_app
-app.create_app = lambda host: create(host, Limits({limits}))
+app.create_app = lambda host: create(host, ServerLimits({limits}))
 from epsilens.cli.serve import serve
 from epsilens.web.connections import Connection
 Connection.head_seconds = 1.0

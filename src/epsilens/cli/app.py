@@ -53,8 +53,8 @@ _DELIMITERS = frozenset(",;\t|")
 def completer(option: Option) -> Completer | None:
     """What completes the value of an option; None where that is for the shell.
 
-    >>> from epsilens.catalogue.commands import options_of
-    >>> limit = next(o for o in options_of("choose") if o.name == "at_most")
+    >>> from epsilens.catalogue.commands import command_options
+    >>> limit = next(o for o in command_options("choose") if o.name == "at_most")
     >>> completer(limit)(None, "su")
     [('success=', 'right guesses')]
     """

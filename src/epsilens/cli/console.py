@@ -126,8 +126,8 @@ def show(result: Showable, format: Format, output: str | None) -> None:
 def format_by_name(format: str, output: str | None) -> str:
     """The format that was asked for, or the one that the file's name ends in where none was.
 
-    >>> by_name("table", "report.html"), by_name("table", None), by_name("board", "board.pdf")
-    ('html', 'table', 'board')
+    >>> [format_by_name(*each) for each in (("table", "a.html"), ("table", None), ("board", "b.pdf"))]
+    ['html', 'table', 'board']
     """
     ending = Path(output).suffix.lower().removeprefix(".") if output else ""
     if ending == "pdf" and format not in ("table", "pdf", "board"):

@@ -38,7 +38,7 @@ def error_kind(error: BaseException) -> str:
     >>> try:
     ...     real("epsilon", "x")
     ... except ValueError as error:
-    ...     kind_of(error).rpartition(":")[0]
+    ...     error_kind(error).rpartition(":")[0]
     'InputError at epsilens.checks'
     """
     ours = [

@@ -54,8 +54,8 @@ def number_text(value: float | None) -> str:
 def probability(text: str) -> Any:
     """A chance or a share as it was typed: 55 of 100, 55% and 0.55 are the same; other text is left as it is.
 
-    >>> chance("55 of 100"), chance("55%"), chance("0.55"), chance("55"), chance("many")
-    (0.55, 0.55, 0.55, 55, 'many')
+    >>> [probability(text) for text in ("55 of 100", "55%", "0.55", "55", "many")]
+    [0.55, 0.55, 0.55, 55, 'many']
     """
     counted = re.fullmatch(r"([0-9.eE+-]+)\s*(?:%|of 100)", text.strip())
     value = number(counted[1] if counted else text)
@@ -92,7 +92,7 @@ def column_list(text: str) -> str | list[str]:
 def split_list(text: str) -> list[str]:
     """Texts separated by commas, in double quotes where they hold one.
 
-    >>> listed('a, "b, c"')
+    >>> split_list('a, "b, c"')
     ['a', 'b, c']
     """
     rows = csv.reader([" ".join(text.splitlines())], skipinitialspace=True)
@@ -102,7 +102,7 @@ def split_list(text: str) -> list[str]:
 def join_list(texts: Sequence[str]) -> str:
     """Texts as a field shows them.
 
-    >>> commas(["a", "b, c"])
+    >>> join_list(["a", "b, c"])
     'a, "b, c"'
     """
     out = io.StringIO()
@@ -661,7 +661,7 @@ def check_columns(plan: PlanForm, names: Collection[str]) -> None:
 def form_field(parameter: str) -> str:
     """The field of a part of the release: its own, or that of the part it belongs to.
 
-    >>> field_of("limits.roc.at_most"), field_of("queries.2.bounds.1"), field_of("queries.1.groups.3")
+    >>> form_field("limits.roc.at_most"), form_field("queries.2.bounds.1"), form_field("queries.1.groups.3")
     ('at_most', 'q1_low', 'q0_groups')
     """
     parts = parameter.split(".")

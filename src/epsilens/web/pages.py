@@ -383,7 +383,7 @@ def help_view() -> Response:
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     r"""Rows as CSV; a text that a spreadsheet would run as a formula is marked as text.
 
-    >>> written(["name", "value"], [["=1+1", 0.5], ["a, b", None]])
+    >>> csv_text(["name", "value"], [["=1+1", 0.5], ["a, b", None]])
     'name,value\r\n\'=1+1,0.5\r\n"a, b",\r\n'
     """
     out = io.StringIO()

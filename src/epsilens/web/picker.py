@@ -3,7 +3,7 @@
 A plan holds a condition as text. The form shows it as rows wherever rows say exactly the same, and as text otherwise;
 what was picked becomes text again here, whatever quotes, blanks and line breaks a name or a value has.
 
->>> picked = Condition((Term("ICD-10", Is.STARTS, "F3"), Term("age", Is.BETWEEN, "18", "30")))
+>>> picked = RowCondition((Term("ICD-10", Operator.STARTS, "F3"), Term("age", Operator.BETWEEN, "18", "30")))
 >>> text_of(picked)
 '"ICD-10" LIKE \\'F3%\\' AND age BETWEEN 18 AND 30'
 >>> condition_of(text_of(picked)) == picked
@@ -202,7 +202,7 @@ def _literal(value: str, family: ColumnFamily, column: str) -> str:
 def _split_values(value: str) -> list[str]:
     """The values between commas; a comma inside double quotes belongs to its value.
 
-    >>> _parts('a, "b, c" ,5,')
+    >>> _split_values('a, "b, c" ,5,')
     ['a', '"b, c"', '5']
     """
     found = re.findall(r'\s*("(?:[^"\\]|\\.)*"(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)', value, re.DOTALL)
@@ -321,7 +321,7 @@ def _term_of(leaf: Any, families: Families) -> Term:
 def entry_of(value: str, family: ColumnFamily) -> str:
     """A value of a column as it is entered, to be offered beside it.
 
-    >>> [entry_of(value, Family.TEXT) for value in ("a", "b ", "5")], entry_of("True", Family.BOOLEAN)
+    >>> [entry_of(v, ColumnFamily.TEXT) for v in ("a", "b ", "5")], entry_of("True", ColumnFamily.BOOLEAN)
     (['a', '"b "', '5'], 'true')
     """
     if family in (ColumnFamily.NUMBER, ColumnFamily.BOOLEAN):

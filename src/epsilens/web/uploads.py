@@ -49,7 +49,7 @@ _REMEDIES = {
 def clean_name(name: str) -> str:
     """The name of a file without folders, control characters and signs that turn the direction of text.
 
-    >>> cleaned("C:\\\\me\\\\stays\\u202e 2024\\n.csv"), cleaned("x" * 200 + ".csv")[-8:]
+    >>> clean_name("C:\\\\me\\\\stays\\u202e 2024\\n.csv"), clean_name("x" * 200 + ".csv")[-8:]
     ('stays 2024.csv', 'xxxx.csv')
     """
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
@@ -60,7 +60,7 @@ def clean_name(name: str) -> str:
 def extension_of(name: str) -> str:
     """How the name of a table that can be read ends; other files are refused with what to do.
 
-    >>> ending_of("Stays.CSV.GZ")
+    >>> extension_of("Stays.CSV.GZ")
     '.csv.gz'
     """
     lower = name.lower()
