@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 from tests.laws.oracles import close, probit
 
 import epsilens as el
-from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.composed_law import Loss
 from epsilens.laws.discrete_noise import DiscreteNormal
 from epsilens.laws.finite import Finite, JointFiniteStep, finite_product, joint_step
 

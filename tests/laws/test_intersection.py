@@ -15,9 +15,9 @@ from scipy.stats import binom
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
-from epsilens.laws.composition.work import MOST_WORK, Budget
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.evaluator import MOST_WORK, Budget
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.finite import Finite
 from epsilens.laws.intersection import Intersection, TwoSidedBound, strongest_attack
 from epsilens.laws.laplace import Laplace

@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.law import Loss
+from epsilens.laws.composition.composed_law import Loss
 from epsilens.laws.logistic import BoundedRange, Logistic, LogisticStep
 from epsilens.readings.law import Exactness
 

@@ -13,9 +13,9 @@ import pytest
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.errors import InputError
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
 from epsilens.laws.composition.step import Step
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.mixture import (
     DrawsStep,
     GroupStep,

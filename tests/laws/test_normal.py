@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from tests.laws.oracles import NormalOracle, disagreements, grid, odds
 
 import epsilens as el
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.normal import KnownShiftStep, normal_delta, psi_for_delta
 
 PSI = [1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0]

@@ -12,10 +12,10 @@ from scipy.special import expit
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.moments import Integrated
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.quadrature import Integrated
 from epsilens.laws.composition.step import Noise, NoiseKind
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.finite import Finite
 from epsilens.laws.laplace import Laplace
 from epsilens.laws.normal import Normal, NormalStep

@@ -11,9 +11,9 @@ import pytest
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.composition.composed_law import Loss
 from epsilens.laws.composition.step import Atoms, Step
+from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.laplace_product import laplace_shifts

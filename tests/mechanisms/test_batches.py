@@ -12,9 +12,9 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
-from epsilens.laws.composition.told import Told
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.labelled_mixture import Told
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.mechanisms.batches import Batches
 from epsilens.readings.law import Exactness

@@ -13,7 +13,7 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.readings import find_reading
-from epsilens.laws.composition import work
+from epsilens.laws.composition import evaluator
 from epsilens.show.explanation import Explanation, _in_time, chosen, command_line, explain
 from epsilens.show.readings import best_guess
 from epsilens.show.sentences import mechanism
@@ -350,7 +350,7 @@ def test_what_is_not_reached_is_asked_less_of(monkeypatch: pytest.MonkeyPatch) -
     easy = el.dpsgd(sigma=1.0, rate=0.01, steps=100)
     assert _in_time(easy, 0.5) is easy
     assert _in_time(el.laplace(epsilon=1.0), 0.5).law.reached
-    monkeypatch.setattr(work, "MOST_WORK", 2**8)  # so that nothing hard is reached
+    monkeypatch.setattr(evaluator, "MOST_WORK", 2**8)  # so that nothing hard is reached
     given: dict[str, Any] = {"sigma": 0.3, "rate": 1e-6, "steps": 10**6}
     hard = el.dpsgd(**given)
     rough = _in_time(hard, 0.5)
@@ -362,7 +362,7 @@ def test_what_is_not_reached_is_asked_less_of(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_an_explanation_of_what_is_not_reached_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "MOST_WORK", 2**8)
+    monkeypatch.setattr(evaluator, "MOST_WORK", 2**8)
     about = explain(el.dpsgd(sigma=0.3, rate=0.001, steps=100, people=3))
     assert "wider than was asked for" in about.remarks[-1]
     assert about.row("success").value >= 0.5 + 0.0963755 / 2  # at least half of what the area exceeds ½ by

@@ -28,10 +28,9 @@ from scipy.special import gammaln
 from ..checks import Array
 from ..errors import InputError
 from ..laws import product as products
-from ..laws.composition.law import Loss
-from ..laws.composition.sampled import Flagged
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH, Loss
 from ..laws.composition.step import Step
+from ..laws.composition.wrappers import Flagged
 from ..laws.finite import MOST_LOSS, Finite
 from ..laws.intersection import TwoSidedBound
 from ..laws.laplace import Laplace

@@ -15,7 +15,7 @@ import numpy as np
 from .. import checks
 from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH
 from ..laws.product import width_of
 from ..mechanisms.batches import Row, truncated
 from ..mechanisms.claims import from_dp, from_zcdp

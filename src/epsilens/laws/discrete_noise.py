@@ -29,8 +29,8 @@ from scipy.special import gammaln, logsumexp, ndtri_exp
 
 from ..checks import Array
 from ..numerics.special import mills, moment_less_one
-from .composition.sampled import mix
 from .composition.step import Tails
+from .composition.wrappers import mix
 
 _NO_DOUBLE = -750.0  # log of a mass that no double holds
 _DEBYE = 15  # terms of the uniform expansion of I, good to 1e-17 where √(k² + v²) ≥ 40

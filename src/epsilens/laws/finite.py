@@ -40,8 +40,8 @@ from ..numerics.special import expm1mx, moment_less_one, probit_gap
 from ..readings.gdp import equal_error_bracket, equal_error_mu
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
-from .composition.sampled import Flagged, sampled_atoms
 from .composition.step import Atoms, Composable, Counted, Family, Step, Tails, Translation, no_group
+from .composition.wrappers import Flagged, sampled_atoms
 from .discrete_noise import IntegerNoise, UnboundedTail
 
 

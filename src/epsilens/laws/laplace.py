@@ -29,10 +29,10 @@ from ..numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
 from ..worlds import Relation
-from .composition.moments import Integrated
-from .composition.sampled import log_odds_against, mix, unmix
+from .composition.fourier import TiltedLaplace, laplace_cumulant, laplace_spread
+from .composition.quadrature import Integrated
 from .composition.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
-from .composition.tilts import TiltedLaplace, laplace_cumulant, laplace_spread
+from .composition.wrappers import log_odds_against, mix, unmix
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)

@@ -30,7 +30,7 @@ from ..checks import Array
 from ..numerics.special import expm1mx, half_normal_quantile, sinhcm1
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
-from .composition.moments import Integrated
+from .composition.quadrature import Integrated
 from .composition.step import Composable, Counted
 
 _U = 2.0**-53

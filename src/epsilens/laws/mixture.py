@@ -11,7 +11,7 @@ Ganesh 2024 has the same pair), or how often a batch drawn **with replacement** 
 the draws that are another's when the person is absent are told: each that is the person's instead moves the sum by at
 most two norms, and a person among others that all pull the other way attains it.
 
-A weight at shift 0 is kept apart by :class:`~epsilens.laws.composition.sampled.Sampled`, whose digits do not depend
+A weight at shift 0 is kept apart by :class:`~epsilens.laws.composition.wrappers.Sampled`, whose digits do not depend
 on it.
 
 Two mixtures of normals on opposite sides, Σ w_j·N(−c_j, 1) against Σ w_j·N(c_j, 1): records replaced in a sample.
@@ -44,9 +44,9 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.binomial import log_binomial
-from .composition.moments import Integrated, Unbounded
-from .composition.sampled import Sampled
+from .composition.quadrature import Integrated, Unbounded
 from .composition.step import Step
+from .composition.wrappers import Sampled
 
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)

@@ -27,10 +27,10 @@ from ..numerics.special import half_normal_quantile, mills, mills_drop
 from ..readings.guesses import fbeta_by_thresholds
 from ..readings.law import Exactness
 from ..worlds import Relation
-from .composition.moments import ERROR, Unbounded
-from .composition.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
+from .composition.fourier import TiltedNormal, normal_cumulant, normal_spread
+from .composition.quadrature import ERROR, Unbounded
 from .composition.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
-from .composition.tilts import TiltedNormal, normal_cumulant, normal_spread
+from .composition.wrappers import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from .mixture import group_step, replaced_group_step
 
 _U = 2.0**-53

@@ -1,7 +1,7 @@
 """Several answers observed together: the product of their laws.
 
 Exact where a closed form exists (normals, a few equal Laplaces, small finite pairs); otherwise the composed privacy
-loss with a certified bracket (:mod:`.loss.law`), whose readings are the safe end of it. What is only known by a bound,
+loss with a certified bracket (:mod:`.composition.composed_law`), whose readings are the safe end of it. What is only known by a bound,
 a claim say, makes all that contains it a bound: nothing is then known from below.
 """
 
@@ -18,9 +18,8 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from ..readings.law import Exactness, Law
-from .composition.counted import Product
-from .composition.law import Loss
-from .composition.sided import WIDTH
+from .composition.composed_law import WIDTH, Loss
+from .composition.product import Product
 from .composition.step import Composable, Counted, Family, Step
 from .envelope import zcdp_envelope
 from .finite import MOST_LOSS, Finite, finite_product, joint_step

@@ -4,7 +4,7 @@ Distances are in clipping norms, q = batch/n, and all others may pull against th
 
 - **Fixed**: so many records a step, without replacement. Whoever is drawn takes another's place, who may pull the other
   way: distance 2. *Add/remove*: N(0) against (1−q)N(0) + qN(2), each order alone (Zhu, Dong & Wang 2022). *Replace*: no
-  data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.folded`) bounds it from
+  data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.wrappers`) bounds it from
   above,
   each order composed is attained.
 - **Truncated**: Poisson batches of which at most B records are kept. With τ = P(Bin(n−1, q) ≥ B) the others fill the
@@ -37,11 +37,10 @@ import numpy as np
 from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
-from ..laws.composition.folded import Folded
-from ..laws.composition.law import Loss
-from ..laws.composition.sampled import Sampled
+from ..laws.composition.composed_law import Loss
+from ..laws.composition.labelled_mixture import Told
 from ..laws.composition.step import Atoms, Counted, Step
-from ..laws.composition.told import Told
+from ..laws.composition.wrappers import Folded, Sampled
 from ..laws.finite import Finite, FiniteStep
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep

@@ -23,7 +23,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment, compose_counted, product_factor
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH
 from ..laws.composition.step import Counted
 from ..laws.envelope import ConcentratedClaim, Envelope, MomentClaim
 from ..laws.finite import MOST_LOSS

@@ -39,12 +39,9 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.composition.folded import Folded
-from ..laws.composition.law import Loss
-from ..laws.composition.raised import Raised
-from ..laws.composition.sampled import Sampled
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH, Loss
 from ..laws.composition.step import Step
+from ..laws.composition.wrappers import Folded, Raised, Sampled
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.mixture import draws_step, mixture_step
 from ..laws.normal import KnownShiftStep, Normal, NormalStep

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment, product_factor
-from ..laws.composition.law import Loss
-from ..laws.composition.sampled import Flagged, Sampled
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH, Loss
 from ..laws.composition.step import Composable, NoiseKind, Step
+from ..laws.composition.wrappers import Flagged, Sampled
 from ..laws.finite import Finite, FiniteStep
 from ..laws.laplace import LaplaceReplacementStep
 from ..laws.normal import NormalReplacementStep

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
-from ..laws.composition.law import Loss
-from ..laws.composition.sided import WIDTH
+from ..laws.composition.composed_law import WIDTH, Loss
 from ..laws.normal import Normal
 from ..laws.product import width_of
 from ..readings.law import Law

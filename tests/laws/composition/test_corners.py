@@ -13,7 +13,7 @@ import pytest
 from scipy.special import log_ndtr, ndtri_exp
 
 import epsilens as el
-from epsilens.laws.composition.corners import corner_gap
+from epsilens.laws.composition.gdp_index import corner_gap
 
 
 def _normal(sigma: float, far: int, drawn: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

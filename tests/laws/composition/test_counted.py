@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.counted import Product
-from epsilens.laws.composition.sampled import Swapped
+from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.wrappers import Swapped
 from epsilens.laws.finite import Finite
 
 SHARES = (1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.95)

@@ -12,9 +12,8 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.composition.folded import Folded
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.wrappers import Folded, Sampled
 from epsilens.laws.normal import NormalStep
 from epsilens.readings.law import Exactness
 

@@ -13,9 +13,9 @@ from scipy.special import log_ndtr, ndtr, ndtri_exp
 
 import epsilens as el
 from epsilens.checks import Array
-from epsilens.laws.composition.gap import bounded_gap, gap_by_errors, largest_gap
-from epsilens.laws.composition.overall import from_below
-from epsilens.laws.composition.work import MOST_WORK, Budget
+from epsilens.laws.composition.curve_integrals import from_below
+from epsilens.laws.composition.evaluator import MOST_WORK, Budget
+from epsilens.laws.composition.gdp_index import bounded_gap, gap_by_errors, largest_gap
 from epsilens.laws.normal import Normal
 
 MP = mp.MPContext()

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from epsilens.laws.composition.lattice import Lattice, discretise
-from epsilens.laws.composition.plan import common_unit
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.composition.step import Atoms, Step
+from epsilens.laws.composition.tilt import common_unit
+from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep

@@ -12,11 +12,10 @@ import pytest
 from tests.laws.composition.oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
 
 import epsilens as el
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.order import Order
-from epsilens.laws.composition.sampled import Sampled, Swapped
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.evaluator import MOST_WORK, Order
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.work import MOST_WORK
+from epsilens.laws.composition.wrappers import Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.listed import listed
+from epsilens.laws.composition.elementary_bounds import listed
 from epsilens.laws.composition.step import Atoms
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep

@@ -13,10 +13,10 @@ from scipy.special import logsumexp
 
 import epsilens as el
 from epsilens.checks import Array
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.moments import ERROR, TooMany, panels
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.quadrature import ERROR, TooMany, panels
 from epsilens.laws.composition.step import Atoms, Step
+from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.mixture import draws_step

@@ -10,11 +10,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import log_ndtr
 
-from epsilens.laws.composition import lattice, moments
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.moments import Nodes
-from epsilens.laws.composition.plan import DEEPEST, Cumulants, cumulants, levels
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition import lattice, quadrature
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.quadrature import Nodes
+from epsilens.laws.composition.tilt import DEEPEST, Cumulants, cumulants, levels
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.normal import NormalStep
 
 
@@ -28,7 +28,7 @@ def test_nothing_is_followed_below_what_doubles_hold() -> None:
 def test_what_is_certain_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     # a shift of 30, a million times: 3e4 in all, of which a mistake has probability Φ(−1.5e4)
     law = Loss([(NormalStep(30.0), 10**6)])
-    made, before = [0], moments.panels
+    made, before = [0], quadrature.panels
 
     def counted(*given: object) -> object:
         left, width, owner = before(*given)  # type: ignore[arg-type]

@@ -8,10 +8,9 @@ from itertools import product as every
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.points import grid, product
-from epsilens.laws.composition.sampled import Sampled
-from epsilens.laws.composition.scattered import Scattered
+from epsilens.laws.composition.grid_product import Scattered, grid, product
 from epsilens.laws.composition.step import Atoms, Step
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
 

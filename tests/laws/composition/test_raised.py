@@ -7,10 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.folded import Folded
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.raised import Raised
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.wrappers import Folded, Raised, Sampled
 from epsilens.laws.normal import NormalStep, normal_delta
 
 

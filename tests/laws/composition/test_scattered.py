@@ -12,8 +12,8 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 from tests.laws.composition.oracles import two_rare_steps
 
 import epsilens as el
-from epsilens.laws.composition.order import Order
-from epsilens.laws.composition.plan import Ask
+from epsilens.laws.composition.evaluator import Order
+from epsilens.laws.composition.tilt import Ask
 
 PAIRS = [
     ("0.295", "1.08e-9", "0", True),

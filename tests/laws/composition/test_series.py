@@ -17,16 +17,14 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.composition.counted import Product
-from epsilens.laws.composition.inversion import Inverted
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.order import Order
-from epsilens.laws.composition.plan import Ask
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
-from epsilens.laws.composition.series import Rest, Series, rest_of
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.evaluator import Budget, Order
+from epsilens.laws.composition.fourier import tilted
+from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.series import Inverted, Rest, Series, rest_of
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.transform import tilted
-from epsilens.laws.composition.work import Budget
+from epsilens.laws.composition.tilt import Ask
+from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep

@@ -10,9 +10,9 @@ from scipy.special import ndtri_exp
 from scipy.stats import binom
 
 from epsilens.checks import Array
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled
+from epsilens.laws.composition.composed_law import Loss
 from epsilens.laws.composition.step import Atoms, Step
+from epsilens.laws.composition.wrappers import Sampled
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product

@@ -11,13 +11,11 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.composition.counted import Product
-from epsilens.laws.composition.folded import Folded
-from epsilens.laws.composition.moments import ERROR
-from epsilens.laws.composition.raised import Raised
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.composition.labelled_mixture import Told
+from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.quadrature import ERROR
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.told import Told
+from epsilens.laws.composition.wrappers import Flagged, Folded, Raised, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep, NoisyMaxStep
 from epsilens.laws.logistic import LogisticStep

@@ -8,9 +8,9 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.order import Order
-from epsilens.laws.composition.plan import Shape
-from epsilens.laws.composition.surely import Surely, log_profile
+from epsilens.laws.composition.elementary_bounds import Surely, log_profile
+from epsilens.laws.composition.evaluator import Order
+from epsilens.laws.composition.tilt import Shape
 from epsilens.laws.normal import Normal
 
 

@@ -6,15 +6,15 @@ import mpmath
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.tilts import (
+from epsilens.laws.composition.fourier import (
     TiltedLaplace,
     TiltedNormal,
     laplace_cumulant,
     laplace_spread,
     normal_cumulant,
     normal_spread,
+    tilted,
 )
-from epsilens.laws.composition.transform import tilted
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.normal import NormalStep
 

@@ -10,10 +10,10 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.composition.law import Loss
-from epsilens.laws.composition.sampled import Sampled, Swapped
-from epsilens.laws.composition.told import Told
-from epsilens.laws.composition.transform import tilted
+from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.fourier import tilted
+from epsilens.laws.composition.labelled_mixture import Told
+from epsilens.laws.composition.wrappers import Sampled, Swapped
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.readings.law import Exactness
 

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.composition.fourier import Tilted, TiltedLaplace, TiltedNormal, frequency, slabs, tilted
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.tilts import TiltedLaplace, TiltedNormal
-from epsilens.laws.composition.transform import Tilted, frequency, slabs, tilted
+from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.logistic import LogisticStep

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.composition import order, work
-from epsilens.laws.composition.counted import Product
-from epsilens.laws.composition.order import Order
-from epsilens.laws.composition.work import MOST_WORK, Budget, Work
+from epsilens.laws.composition import evaluator
+from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Order, Work
+from epsilens.laws.composition.product import Product
 from epsilens.laws.normal import NormalStep
 
 #: A training, a reading, and its bracket as found with several times the work and no slices shared.
@@ -57,7 +56,7 @@ def test_what_is_left_is_wider_and_true(
     most: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(work, "MOST_WORK", most)
+    monkeypatch.setattr(evaluator, "MOST_WORK", most)
     e = el.dpsgd(**given)
     low, high = e.bracket(reading, **asked)
     assert low <= truth[1]
@@ -100,13 +99,13 @@ def test_bounds_by_moments_end_where_they_no_longer_fall() -> None:
 def test_series_that_come_to_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where steps are dear, four in a row do: the area under this curve took 113 of them and 8 s."""
     tried: list[Any] = []
-    whole: Any = vars(order)["invert"]
+    whole: Any = vars(evaluator)["invert"]
 
     def counted(*given: Any) -> Any:
         tried.append(given)
         return whole(*given)
 
-    monkeypatch.setattr(order, "invert", counted)
+    monkeypatch.setattr(evaluator, "invert", counted)
     settings: dict[str, Any] = {
         "n": 1_000_000,
         "batch": 500_000,

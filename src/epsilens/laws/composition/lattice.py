@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-from .moments import LEGENDRE, panels
+from .quadrature import LEGENDRE, panels
 from .step import Atoms, Step
 
 _U = 2.0**-53

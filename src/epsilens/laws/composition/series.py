@@ -3,7 +3,7 @@
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
 rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
 bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.transform`), quadrature, rounding, and the mass cut off far out.
+left are the frequencies left out (:mod:`.fourier`), quadrature, rounding, and the mass cut off far out.
 
 What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
 some loss, and above b. With F the outcomes in which some step lies above and none below,
@@ -15,18 +15,20 @@ deviations. So a step with rare large losses may be cut off where they are still
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.fft import irfft
+from scipy.fft import irfft, next_fast_len
 
 from ...checks import Array
-from .plan import Aim
+from .fourier import frequency, tilted
+from .profile import Lower, Upper, falling
 from .step import Counted, Tilting
-from .transform import frequency, tilted
+from .tilt import DEEPEST, Aim, decided, reach_of
+from .tilt import aim as aim_at
 
 _U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
@@ -408,3 +410,228 @@ def _mass(log_mass: float) -> float:
 def _none(k: int, mass: float, of: float = 1.0) -> float:
     """log (1 − m)^k, the mass being a part ``of`` what is left."""
     return k * math.log1p(-mass / of) if mass < of else -math.inf
+
+
+# Readings of a product without a lattice: from the series of its profile, and by its largest loss alone.
+#
+# ``Inverted`` has δ and ε by the sum itself, the ROC curve from a table of it. h is convex in t = e^l, so that chords
+# of the upper side are upper bounds, and the mean slope of h between two points is the false-positive rate of a test
+# whose recall is known nearly as well as h.
+
+_TINY = 1e-290
+_FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
+_OF_SLOPES = 1e-4
+_CUTS = 6
+_MOST_TABLE = 2**18
+_MOST_AT_ONCE = 2**20
+
+
+def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> Inverted | None:
+    """The readings about the aim of a question; None where only a lattice will do."""
+    if all(step.span is None for step, _ in steps):
+        return None  # a lattice is exact
+    count = sum(k for _, k in steps)
+    most = math.inf
+    for _ in range(_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
+        if not (aim.heavy or aim.longest > 64 * aim.spread):
+            break
+        shorter = decided(steps, flipped, aim)
+        if not shorter < 0.9 * min(most, aim.longest):
+            break
+        most = shorter
+        aim = aim_at(steps, flipped, aim.ask, width, most)
+    # a curve is read from differences of h
+    enough = (_OF_SLOPES if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
+    # more digits cost little, unless rare large losses must be followed further out
+    for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
+        # of the mass of H1 above a threshold, h is about one part in 1 + λ
+        level = min(max(aim.log_value, DEEPEST), 0.0) - math.log1p(max(aim.saddle, 0.0))
+        level += math.log(0.01 * tolerance / count)
+        reaches = [reach_of(step, (level, level), most) for step, _ in steps]
+        made = series(steps, flipped, aim, reaches, tolerance)
+        if made is not None:
+            return Inverted(made, aim.loss, width)
+    return None
+
+
+class Inverted:
+    """Both sides of the profile about one tilt; all answers are (low, high), probabilities as logarithms."""
+
+    def __init__(self, of: Series, loss: float, width: float) -> None:
+        self.series, self.loss, self.width = of, loss, width
+
+    @property
+    def work(self) -> int:
+        """What it cost, in lattice points."""
+        return 64 * int(self.series.terms.size) + self.series.work // 128
+
+    def delta(self, epsilon: Array) -> tuple[Array, Array]:
+        """log δ(ε) at finite ε; more than a period away, only that it falls."""
+        flat = np.asarray(epsilon, dtype=float).ravel()
+        low, high = self._chunked(self._delta, flat)
+        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+
+    def _chunked(self, read: Callable[[Array], tuple[Array, Array]], flat: Array) -> tuple[Array, Array]:
+        """As many at once as memory takes."""
+        step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
+        if flat.size <= step:
+            return read(flat)
+        parts = [read(flat[i : i + step]) for i in range(0, flat.size, step)]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+
+    def _delta(self, loss: Array) -> tuple[Array, Array]:
+        first, last = self.loss - self.series.period, self.loss + self.series.period
+        if loss.size and first <= loss.min() and loss.max() <= last:
+            return self.series.logs(loss)
+        near = np.minimum(np.maximum(loss, first), last)
+        low, high = self.series.logs(near)
+        with np.errstate(divide="ignore"):
+            low = np.where(loss > near, np.log(self.series.rest.bounds(loss)[0]), low)
+        return low, np.where(loss < near, 0.0, high)
+
+    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
+        """The ε (of any sign) with h(e^ε) = δ: Newton's steps on the sum, then both sides verified."""
+        low, high = self._chunked(self._epsilon, np.asarray(log_delta, dtype=float).ravel())
+        return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
+
+    def _epsilon(self, flat: Array) -> tuple[Array, Array]:
+        at, slope = self._newton(flat)
+        a, b = self._delta(at)
+        margin = 2 * np.where(np.isfinite(b - a), b - a, 0.0) / -slope + 1e-15 * (np.abs(at) + self.series.period)
+        sides = np.concatenate((at - margin, at + margin, at - 30 * margin, at + 30 * margin))
+        low, high = (v.reshape(4, -1) for v in self._delta(sides))
+        near, right, far, beyond = sides.reshape(4, -1)
+        low = np.where(low[0] >= flat, near, np.where(low[2] >= flat, far, -np.inf))
+        high = np.where(high[1] <= flat, right, np.where(high[3] <= flat, beyond, np.inf))
+        lost = np.flatnonzero(~np.isfinite(high - low))
+        if lost.size:
+            found = self._bisected(flat[lost])
+            low[lost], high[lost] = np.maximum(low[lost], found[0]), np.minimum(high[lost], found[1])
+        return low, high
+
+    def _newton(self, flat: Array) -> tuple[Array, Array]:
+        """Where log δ is about that, and its slope there; one value is sought from where the question aims."""
+        s = self.series
+        at = np.full(1, self.loss) if flat.size == 1 else np.interp(-flat, -self._outline[1], self._outline[0])
+        reach = 0.1 * s.period
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for again in range(12):
+                if again == 8:  # astray
+                    at = np.interp(-flat, -self._outline[1], self._outline[0])
+                value, rise = s.at(at)
+                size = np.exp(s.log_scale - s.tilt * at - flat)  # of the sum, as a share of δ
+                other, fall = s.rest.about(at)
+                share, rest = size * value, np.exp(-flat) * other
+                slope = (size * (rise - s.tilt * value) - np.exp(-flat) * fall) / (share + rest)
+                slope = np.where(np.isfinite(slope), np.minimum(slope, -1e-3 * s.tilt), -s.tilt)
+                step = np.log(share + rest) / -slope
+                step = np.where(np.isfinite(step), np.minimum(np.maximum(step, -reach), reach), 0.0)
+                at = at + step
+                if float(np.abs(step).max()) * s.tilt < 1e-6:  # they converge quadratically
+                    break
+        return at, slope
+
+    def _bisected(self, log_delta: Array) -> tuple[Array, Array]:
+        """The same where Newton's steps go astray: δ may be flat for a while."""
+        first, last = self._outline[0][0], self._outline[0][-1]
+        answers = []
+        for side in (0, 1):
+            left, right = np.full(log_delta.size, first), np.full(log_delta.size, last)
+            for _ in range(48):
+                middle = 0.5 * (left + right)
+                above = self.delta(middle)[side] >= log_delta
+                left, right = np.where(above, middle, left), np.where(above, right, middle)
+            answers.append((left, right))
+        (left, _), (_, right) = answers
+        low = np.where(self.delta(left)[0] >= log_delta, left, -np.inf)
+        return low, np.where(self.delta(right)[1] <= log_delta, right, np.inf)
+
+    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
+        """log of the true-positive rate at a false-positive rate."""
+        upper, lower = self.sides
+        return np.maximum(lower.roc(log_alpha), log_alpha), np.minimum(upper.roc(log_alpha), 0.0)
+
+    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
+        """log of the least false-positive rate at which a recall is reached."""
+        upper, lower = self.sides
+        return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
+
+    def test(self, loss: float) -> tuple[float, float, float]:
+        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
+        low, high = self.delta(np.asarray([loss]))
+        alpha, recall = self.sides[1].test(loss)
+        return alpha, recall, float(high[0] - low[0])
+
+    @cached_property
+    def _outline(self) -> tuple[Array, Array]:
+        """Losses and falling log values of the sum, to begin with."""
+        s = self.series
+        size = max(next_fast_len(2 * s.terms.size, real=True), 256)
+        first = self.loss - s.period / 2
+        loss = first + np.arange(size) * (s.period / size)
+        with np.errstate(divide="ignore"):
+            value = s.log_scale - s.tilt * loss + np.log(np.maximum(s.table(first, size), s.error))
+            value = np.logaddexp(value, np.log(s.rest.bounds(loss)[0]))
+        return loss, np.maximum.accumulate(value[::-1])[::-1]
+
+    @cached_property
+    def sides(self) -> tuple[Upper, Lower]:
+        """h from above and from below, with the tests that surely exist."""
+        s = self.series
+        # the drop of h from point to point must stand out from its error
+        value = s.at(np.asarray([self.loss]))[0]
+        noise = s.error / max(float(value[0]), s.error)
+        finest = max(math.sqrt(0.4 * self.width / (s.tilt * (s.tilt + 1))), noise ** (1 / 3) / s.tilt)
+        least = 2 * s.terms.size
+        size = next_fast_len(int(max(min(max(s.period / finest, 256.0), _MOST_TABLE), least)), real=True)
+        dt = s.period / size
+        reach = min(size // 2, math.floor(500 / (s.tilt + 1) / dt))
+        first, base = self.loss - reach * dt, s.log_scale - s.tilt * self.loss
+        u = (np.arange(2 * reach) - reach) * dt
+        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size], True))
+        more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
+        unit = math.exp(-base) if base > -700 else math.inf
+        less, rest = s.rest.bounds(self.loss + u, True)
+        less = np.minimum(less * min(unit, 1e300), 1e300) / more
+        rest = np.where(rest > 0, np.where(rest > 0, rest, 1.0) * unit * more, 0.0)  # the unit may be infinite
+        rise = np.exp(u)
+        piece = rise[:-1] * math.expm1(dt)
+        most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
+        least_slope = (np.maximum(low[:-1] - high[1:], 0.0) / more + np.maximum(less[:-1] - rest[1:], 0.0)) / piece
+        low, high = low / more + less, high * more + rest
+        recall = _recalls(low, rise, most_slope, least_slope) * (1 - 64 * _U)
+        slope = falling(np.append(most_slope, 0.0)) * (1 + 64 * _U)
+        if base < 600:
+            high = np.minimum(high, unit)
+        top = min(s.rest.top * min(unit, 1e300), 1e300) / more
+        recall = np.maximum(np.where(recall < _TINY, 0.0, recall), top)
+        upper = Upper(first, dt, base, np.maximum(high, _TINY), slope, base - self.loss)
+        lower = Lower(
+            first,
+            dt,
+            base,
+            falling(np.where(low < _TINY, 0.0, low)),
+            np.maximum(slope, _TINY),
+            base - self.loss,
+            falling(recall),
+            top,
+        )
+        return upper, lower
+
+
+def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
+    """Recalls that are surely reached at the mean slope between each point and the next, as a false-positive rate.
+
+    That recall is h(τ) + τ·slope at some τ between the two points, where h lies above the line through the two points
+    before, and above the line through the two points after: at least the value where these lines cross.
+    """
+    a, b = low[1:-2] + most[:-2] * rise[1:-2], low[2:-1] + least[2:] * rise[2:-1]  # the lines at t = 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # slopes may be infinite: unknown
+        cross = np.clip((a - b) / (most[:-2] - least[2:]), rise[1:-2], rise[2:-1])
+        cross = np.where(np.isnan(cross), rise[1:-2], cross)
+        # the larger of two lines is least where they cross, or at an end
+        found = np.full(cross.size, np.inf)
+        for t in (cross, rise[1:-2], rise[2:-1]):
+            found = np.minimum(found, np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t)
+    found = np.where(np.isnan(found), 0.0, np.maximum(found, 0.0))
+    return np.concatenate(([0.0], found, np.zeros(2)))

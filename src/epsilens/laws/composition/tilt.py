@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .moments import Nodes, nodes
+from .labelled_mixture import added_nodes
+from .quadrature import Nodes, nodes
 from .step import Counted, Step
-from .told import added_nodes
 
 _U = 2.0**-53
 _NONE = np.zeros(0)

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 from ...checks import Array
 from ...readings.law import Exactness
 from .lattice import Lattice, Side
-from .moments import Nodes
+from .quadrature import Nodes
 from .step import Atoms, Step, Tilting, no_group
 
 _U = 2.0**-53

@@ -4,25 +4,79 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ...checks import Array
-from .counted import MOST_PAIRS, Product
-from .inversion import Inverted, Largest, invert
-from .joined import joined, parts_of
+from .elementary_bounds import Largest, Surely, log_profile
+from .fourier import MOST_POINTS, log_moment
+from .grid_product import Scattered, scattered
 from .lattice import Lattice
-from .moments import TooMany
-from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan
-from .scattered import Scattered, scattered
-from .slice import Slice
-from .surely import Surely, log_profile
-from .transform import MOST_POINTS, log_moment
-from .work import Budget
-from .work import Work as AnyWork
+from .product import MOST_PAIRS, Product
+from .profile import Slice, joined, parts_of
+from .quadrature import TooMany
+from .series import Inverted, invert
+from .tilt import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan
+
+# What one reading may cost, and what it has made so far.
+#
+# Work is counted, not timed, so that a reading is the same on every machine: in lattice points of the plainest step,
+# about a microsecond each. What is still wide when all is spent stays at what is known by then, a wider bracket that
+# holds all the same, and the law says that it was not reached.
+
+MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
+
+
+def _most() -> int:
+    return MOST_WORK
+
+
+@dataclass
+class Budget:
+    """What has been spent of ``most``, in lattice points."""
+
+    spent: int = 0
+    most: int = field(default_factory=_most)
+
+    @classmethod
+    def share(cls, of: int) -> Budget:
+        """One part of that many."""
+        return cls(most=MOST_WORK // of)
+
+    @property
+    def left(self) -> int:
+        """What remains; negative where the last piece cost more than there was."""
+        return self.most - self.spent
+
+    @property
+    def portion(self) -> int:
+        """What one piece may cost: what remains, or a quarter, in sixteenths so that equal pieces are made once."""
+        unit = max(self.most // 16, 1)
+        return max(self.left // unit, 4) * unit
+
+
+@dataclass
+class Work:
+    """The slices that one reading has used in one order, and the questions that finer ones do not help.
+
+    Only what belongs to one reading is kept together: a reading does not depend on what was asked before it. Both
+    orders of a reading may share a budget.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    slices: list[View] = field(default_factory=list)
+    given_up: set[tuple[str, float]] = field(default_factory=set)
+    answers: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # the last ones: both sides are asked for
+    in_vain: int = 0  # series in a row that came to nothing
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more may be made: something always is, unless all that was tried was in vain."""
+        return self.budget.left > 0 or not (self.slices or self.given_up)
+
 
 _TRIES = 4
 _SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
@@ -38,7 +92,6 @@ _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leav
 _SURE = 1e-3  # by how much a bound must be below, relative
 _ALMOST = 1e-3  # of a log probability
 View = Slice | Inverted | Largest | Scattered | Surely
-Work = AnyWork[View]
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _UNMADE = 2**17  # the plan of a lattice that cannot be, in points

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .grid_product import scattered
+from .labelled_mixture import added_lattices
 from .lattice import Lattice, discretise
-from .plan import Ask, common_unit, reach_of
-from .scattered import scattered
 from .step import Counted, Step
-from .told import added_lattices
+from .tilt import Ask, common_unit, reach_of
 
 _HAIR = 1e-12
 _DEEP = -80.0  # a log probability that does not count beside a total variation
