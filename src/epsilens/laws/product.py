@@ -1,8 +1,8 @@
 """Several answers observed together: the product of their laws.
 
 Exact where a closed form exists (normals, a few equal Laplaces, small finite pairs); otherwise the composed privacy
-loss with a certified bracket (:mod:`.composition.composed_law`), whose readings are the safe end of it. What is only known by a bound,
-a claim say, makes all that contains it a bound: nothing is then known from below.
+loss with a certified bracket (:mod:`.composition.composed_law`), whose readings are the safe end of it. What is only
+known by a bound, a claim say, makes all that contains it a bound: nothing is then known from below.
 """
 
 from __future__ import annotations

@@ -222,8 +222,8 @@ def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> P
 # Readings of a product that lies on points, and the grids that a question asks for.
 #
 # h is linear in t between two points, so that δ, ε, the ROC curve and its inverse are a search each, as on a lattice
-# (:mod:`.profile`). Sums run from the top and have positive terms alone: δ(0) = E₁(1 − e^{−L})₊ of losses of 1e-12 has as
-# many digits as any.
+# (:mod:`.profile`). Sums run from the top and have positive terms alone: δ(0) = E₁(1 − e^{−L})₊ of losses of 1e-12 has
+# as many digits as any.
 
 _NOTHING = 1e-300  # what doubles may have lost
 _EVEN = 8.0  # up to which loss neighbours lie no further apart than that ratio's share of 1
