@@ -10,6 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.laws.composition import evaluator
+from epsilens.laws.composition.elementary_bounds import Surely
 from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Order, Work
 from epsilens.laws.composition.product import Product
 from epsilens.laws.normal import NormalStep
@@ -35,9 +36,9 @@ SLOW: list[tuple[dict[str, Any], str, dict[str, float], tuple[float, float]]] = 
 
 def test_both_orders_share_a_budget() -> None:
     budget = Budget()
-    ahead: Work[int] = Work(budget)
-    behind: Work[int] = Work(budget)
-    ahead.slices.append(1)
+    ahead = Work(budget)
+    behind = Work(budget)
+    ahead.slices.append(Surely(lambda s: -s, 0.0))
     assert ahead.goes_on
     assert behind.goes_on
     budget.spent = MOST_WORK
