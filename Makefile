@@ -21,27 +21,36 @@ QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web
 # One test process a core, at least two (each that meets them starts a Spark and a browser of its own); eight fill memory.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+comma   := ,
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge mutants
+.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge mutants lock
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 # Set-up runs once, and again only when the project's requirements change; both kinds share one environment.
 # The light one holds what the demo and the page run, no more, and compiles only what is imported.
-$(LIGHT): pyproject.toml constraints.txt
+$(LIGHT): pyproject.toml requirements/demo.txt
 	@echo "setting up $(VENV) (once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --no-compile -e ".[web,release]" -c constraints.txt
+	@$(PIP) --no-compile --require-hashes -r requirements/demo.txt
+	@$(PIP) --no-compile --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml requirements/tests.txt
 	@echo "setting up $(VENV) for the tests (once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --upgrade pip -c constraints.txt
-	@$(PIP) -e ".[$(EXTRAS)]" --group dev -c constraints.txt
+	@$(PIP) --require-hashes -r requirements/tests.txt
+	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $(LIGHT) $@
+
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	--no-emit-package epsilens -c constraints.txt pyproject.toml --group build
+lock: ## write down anew what is installed, with hashes, in the versions of constraints.txt
+	@test -x $(BIN)/uv || $(PIP) uv
+	@$(LOCK) $(foreach e,web release,--extra $(e)) -o requirements/demo.txt
+	@$(LOCK) $(foreach e,$(subst $(comma), ,$(EXTRAS)),--extra $(e)) --group dev -o requirements/tests.txt
 
 # Opacus and pgmpy bring torch and scikit-learn, so they are asked for by name; without them their tests are skipped.
 # torch comes first and alone: asked for by name and version, pip takes a build for the processor where it is offered one.

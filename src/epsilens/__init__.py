@@ -15,7 +15,7 @@ from typing import cast
 from .namespaces import attach_stub
 from .results import Presenter, set_presenter
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__, __all__ = attach_stub(__name__, __file__)
 __all__ = ["__version__", *__all__]
 
