@@ -105,7 +105,7 @@ def test_no_module_is_too_long() -> None:
 
 
 def importers() -> Iterator[tuple[str, str, bool]]:
-    """Who imports whom among modules, and whether late (inside a function); what only a type checker reads is left out."""
+    """Who imports whom among modules, and whether late (in a function); what only a type checker reads is left out."""
     for path, tree in modules().items():
         late = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
         typing = {
