@@ -10,9 +10,8 @@ import pytest
 from tests.engines.server import Server
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.address import without_password
+from epsilens.data.tables.address import VARIABLE, without_password
 from epsilens.data.tables.open import open_table
-from epsilens.data.tables.passwords import VARIABLE
 from epsilens.errors import InputError
 
 PASSWORD = "p@ss/w#rd:é%"

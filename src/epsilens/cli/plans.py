@@ -83,7 +83,7 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from ..data.tables.passwords import pausing
+    from ..data.tables.address import pausing
 
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar, pausing(bar.stop, bar.start):

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ..data.tables.address import address_of, masked
-from ..data.tables.passwords import found_password
+from ..data.tables.address import address_of, found_password, masked
 from ..errors import InputError, MissingExtra, type_phrase
 from .entry import VERSION, Entry, Kind, text_of
 

@@ -15,7 +15,7 @@ import ibis
 import pytest
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables import databases, passwords
+from epsilens.data.tables import address, databases
 from epsilens.data.tables.address import Address, address_of
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError, MissingExtra
@@ -171,7 +171,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, password: str) -> list[str | None
         return "connection"
 
     monkeypatch.setattr(databases, "_connected", connected)
-    monkeypatch.delenv(passwords.VARIABLE, raising=False)
+    monkeypatch.delenv(address.VARIABLE, raising=False)
     return given
 
 
@@ -181,10 +181,10 @@ URL = "postgres://me@host/db#t"
 def test_passwords_from_the_address_and_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answering(monkeypatch, "p@ss")
     assert databases.server(address_of("postgres://me:p%40ss@host/db#t"), ibis) == "connection"
-    monkeypatch.setenv(passwords.VARIABLE, "p@ss")
+    monkeypatch.setenv(address.VARIABLE, "p@ss")
     assert databases.server(address_of(URL), ibis) == "connection"
     assert given == ["p@ss", None, "p@ss"]  # not given before it is asked for
-    monkeypatch.setenv(passwords.VARIABLE, "hush")
+    monkeypatch.setenv(address.VARIABLE, "hush")
     with pytest.raises(InputError, match="does not accept") as error:
         databases.server(address_of(URL), ibis)
     assert "hush" not in str(error.value)
@@ -202,7 +202,7 @@ def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
         return "typed"
 
     monkeypatch.setattr("getpass.getpass", typed)
-    with passwords.pausing(lambda: order.append("stop"), lambda: order.append("start")):
+    with address.pausing(lambda: order.append("stop"), lambda: order.append("start")):
         assert databases.server(address_of(URL), ibis) == "connection"
     assert order == ["stop", "Password for me@host: ", "start"]
     assert given[-1] == "typed"

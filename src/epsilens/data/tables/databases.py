@@ -16,9 +16,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ...errors import InputError, MissingExtra
-from .address import FILE_SCHEMES, Address, masked
+from .address import FILE_SCHEMES, Address, found_password, masked
 from .failures import Failure, failure_of, refusal
-from .passwords import found_password
 
 #: Engines whose driver one of our own extras brings: its package.
 _OURS = {"postgres": "psycopg", "mysql": "mysqlclient"}
