@@ -107,7 +107,7 @@ def run_raw(plan: str, path: str) -> None:
 
 
 def run_ours(plan: str, path: str) -> None:
-    from epsilens.data.tables.open import open_table
+    from epsilens.data.tables.table import open_table
     from epsilens.plan.answers import answers_of
 
     with open_table(path) as opened:
@@ -115,7 +115,7 @@ def run_ours(plan: str, path: str) -> None:
 
 
 def run_sample(plan: str, path: str) -> None:
-    from epsilens.data.tables.open import open_table
+    from epsilens.data.tables.table import open_table
     from epsilens.plan.people import people_of
 
     with open_table(path) as opened:
@@ -148,7 +148,7 @@ def main() -> None:
         return
     import duckdb
 
-    from epsilens.data.tables.open import open_table
+    from epsilens.data.tables.table import open_table
     from epsilens.plan.answers import answers_of
 
     rows, results = int(asked.rows * 1e6), []

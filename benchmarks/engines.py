@@ -101,7 +101,7 @@ def load_sqlite(path: Path, name: str, parquet: Path) -> None:
 def measured(engine: str, name: str, where: str, memory: str | None, master: str, raw: bool) -> dict[str, float]:
     """One raw GROUP BY or one scan, in this process."""
     from epsilens.data.scan.scan import scan
-    from epsilens.data.tables.memory import use_memory
+    from epsilens.data.tables.resources import use_memory
 
     use_memory(memory)
     grouped = f"SELECT {', '.join(COLUMNS[name])}, count(*) AS n FROM {{}} GROUP BY {', '.join(COLUMNS[name])}"

@@ -9,7 +9,7 @@ seconds on the clock and in processor seconds (which other work on the machine d
 
 * ``parsed``: DuckDB reads every field as text and counts them, keeping nothing;
 * ``kept``: the same, and the text is written to Parquet: the least that a copy costs;
-* ``opened``: :func:`epsilens.data.tables.open.open_table` on the CSV, which makes the typed copy;
+* ``opened``: :func:`epsilens.data.tables.table.open_table` on the CSV, which makes the typed copy;
 * ``late``: the same where the last row has a leading zero in a column of whole numbers;
 * ``parquet``, ``csv``: the whole of :func:`epsilens.scan`.
 """
@@ -47,7 +47,7 @@ def timed(name: str, folder: Path, repeats: int) -> dict[str, float]:
     import duckdb
 
     from epsilens.data.scan.scan import scan
-    from epsilens.data.tables.open import open_table
+    from epsilens.data.tables.table import open_table
 
     con = duckdb.connect()
     con.execute("SET memory_limit = '1000MB'")

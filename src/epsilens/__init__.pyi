@@ -23,7 +23,7 @@ from .data.correlation.correlation import Correlation as Correlation
 from .data.correlation.correlation import correlate as correlate
 from .data.scan.result import Scan as Scan
 from .data.scan.scan import scan as scan
-from .data.tables.memory import use_memory as use_memory
+from .data.tables.resources import use_memory as use_memory
 from .errors import EpsilensError as EpsilensError
 from .errors import InputError as InputError
 from .errors import MissingExtra as MissingExtra

@@ -16,7 +16,7 @@ from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.risks import Risk
-from epsilens.data.tables.source import bundled
+from epsilens.data.tables.sources import bundled
 from epsilens.errors import InputError
 
 LAPLACE = """\

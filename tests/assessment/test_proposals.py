@@ -10,7 +10,7 @@ import pytest
 
 from epsilens.assessment.accuracy import QueryAccuracy, accuracy_of
 from epsilens.assessment.proposals import Proposal, lost_by, proposals
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.plan.answers import answers_of
 from epsilens.plan.plan import Release
 from epsilens.plan.spread import Parameter, candidates_of, spread_of

@@ -24,7 +24,7 @@ from epsilens.auditing.claims import claim_of
 from epsilens.auditing.exact import above, at_least, reached
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
 from epsilens.auditing.pipelines import plan_claim, secret_claim
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
 from epsilens.plan.file import read_release

@@ -10,7 +10,7 @@ import pytest
 
 from epsilens.data.queries import Query, QueryKind, parse_queries, parse_query
 from epsilens.data.tables.conditions import condition
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 TABLE = pa.table(

@@ -20,7 +20,7 @@ from tests.plan.test_answers import DATA, QUERIES, content, plan, shown, table
 
 from epsilens.assessment.assessment import assess
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.plan.answers import answers_of
 from epsilens.plan.file import read_release
 from epsilens.plan.people import people_of

@@ -15,7 +15,7 @@ from tests.engines.places import Place, quoted
 from tests.engines.server import Server
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.answers import answers_of
 from epsilens.plan.file import read_release

@@ -10,8 +10,8 @@ import pytest
 from tests.engines.server import Server
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.address import VARIABLE, without_password
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.address import PASSWORD_VARIABLE, without_password
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 PASSWORD = "p@ss/w#rd:é%"
@@ -90,7 +90,7 @@ def address(clinic: Server, password: str | None) -> str:
 
 
 def test_passwords(clinic: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (VARIABLE, "PGPASSWORD"):
+    for name in (PASSWORD_VARIABLE, "PGPASSWORD"):
         monkeypatch.delenv(name, raising=False)
     encoded = quote(PASSWORD, safe="")
     for written in (PASSWORD, encoded):
@@ -99,7 +99,7 @@ def test_passwords(clinic: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = without_password(address(clinic, PASSWORD))
     assert bare == address(clinic, None)
     assert "asks for a password; set EPSILENS_PASSWORD" in said(bare)
-    for name in (VARIABLE, "PGPASSWORD"):
+    for name in (PASSWORD_VARIABLE, "PGPASSWORD"):
         with monkeypatch.context() as only:
             only.setenv(name, PASSWORD)
             assert count(bare) == 70
@@ -109,7 +109,7 @@ def test_passwords(clinic: Server, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_user_with_few_rights(clinic: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, PASSWORD)
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
     url = address(clinic, None)
     assert "permission is denied" in said(url.replace("#visits", "#clinic.texts"))
     assert scan(url, ["site"], queries=["count by site"]).people == 70  # without temporary tables

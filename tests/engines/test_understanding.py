@@ -7,7 +7,7 @@ import random
 import pyarrow as pa
 from tests.engines.places import Place
 
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.data.understanding.owners import owner_like
 from epsilens.data.understanding.understand import understand
 from epsilens.data.understanding.understood import Role

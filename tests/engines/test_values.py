@@ -15,9 +15,9 @@ from tests.plan import plain
 
 from epsilens.data.tables.columns import value_of
 from epsilens.data.tables.conditions import condition
-from epsilens.data.tables.kept import canonical, in_hash_order
-from epsilens.data.tables.marks import fingerprint
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.fingerprint import fingerprint
+from epsilens.data.tables.row_limit import canonical, in_hash_order
+from epsilens.data.tables.table import open_table
 
 DAY, MOMENT = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 23, 59, 59)
 UTC = dt.UTC

@@ -17,7 +17,7 @@ from epsilens import notions
 from epsilens.auditing.external import OutcomeLog
 from epsilens.cli import demo
 from epsilens.cli.explain import is_folder
-from epsilens.data.tables.memory import bytes_of
+from epsilens.data.tables.resources import bytes_of
 
 
 @pytest.mark.parametrize(("kind", "inputs"), [("functions", 120), ("plans", 150), ("commands", 60)])

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.messy.readings import Reading, as_it_stands, day_first, decimal_comma, decimal_point, month_first, word
 
-from epsilens.data.tables.forms import Order
+from epsilens.data.tables.columns import Order
 from epsilens.data.understanding.understood import Role
 
 _NAMES = frozenset({Role.CODE, Role.CATEGORY})

@@ -17,8 +17,8 @@ from tests.messy.tables import TABLES
 from tests.messy.unseen_expected import EVERY
 
 import epsilens as el
-from epsilens.data.tables.forms import As, as_read
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.columns import As, as_read
+from epsilens.data.tables.table import open_table
 from epsilens.data.understanding.understood import Role, Understanding
 from epsilens.errors import InputError
 from epsilens.plan.answers import Answer, answers_of

@@ -19,7 +19,7 @@ import epsilens as el
 from epsilens.assessment.adversaries import Setting, met
 from epsilens.assessment.promise import promise_of
 from epsilens.assessment.typical import together_of
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.ledger.charge import charge_of
 from epsilens.ledger.ledger import Reservation

@@ -13,7 +13,7 @@ from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
 
-from epsilens.data.tables.kept import KEY
+from epsilens.data.tables.row_limit import KEY
 
 Row = Mapping[str, Any]
 

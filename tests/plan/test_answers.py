@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from tests.plan import plain
 
-from epsilens.data.tables.open import open_table
-from epsilens.data.tables.totals import Grid
+from epsilens.data.tables.dialect import Grid
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.plan.answers import Answer, answers_of
 from epsilens.plan.contribution import Contribution, Noisy

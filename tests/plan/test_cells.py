@@ -16,8 +16,8 @@ from tests.engines.places import Place
 
 import epsilens as el
 from epsilens.assessment.promise import promise_of
-from epsilens.data.tables.open import open_table
-from epsilens.data.tables.totals import Steps
+from epsilens.data.tables.dialect import Steps
+from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release

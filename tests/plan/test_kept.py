@@ -14,8 +14,8 @@ from tests.plan import plain
 from tests.plan.test_answers import answers, plan, table
 
 from epsilens.data.tables.columns import counted_once
-from epsilens.data.tables.kept import canonical, in_hash_order
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.row_limit import canonical, in_hash_order
+from epsilens.data.tables.table import open_table
 
 KEPT = {"person": "who", "max_rows": 2}
 

@@ -30,7 +30,7 @@ from tests.publish.laws import (
 
 import epsilens as el
 from epsilens.assessment.promise import promise_of
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import Cells, cells
 from epsilens.plan.file import read_release
 from epsilens.publish.drawn import drawn_answers

@@ -12,7 +12,7 @@ from tests.engines.conftest import _place, on_postgres, on_sqlite, place, server
 from tests.engines.places import Place
 
 import epsilens as el
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError, LimitError
 from epsilens.ledger.charge import charge_of
 from epsilens.plan.file import read_release

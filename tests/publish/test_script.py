@@ -18,7 +18,7 @@ from tests.publish.laws import DRAWS, SITES, assert_released
 from tests.publish.laws import plan as laws_plan
 from tests.publish.laws import table as people
 
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.plan.cells import cells
 from epsilens.plan.file import read_release

@@ -23,7 +23,7 @@ from scipy.optimize import brentq
 from tests.judges.plans.laws import Pair, gaussian_delta
 
 from epsilens.assessment.assessment import Assessment, assess
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.plan.words import Resemblance
 from epsilens.show.assessment.report import present
 from epsilens.show.document import (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from epsilens.data.tables.conditions import condition
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.web.picker import ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
 

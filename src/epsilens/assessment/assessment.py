@@ -17,9 +17,8 @@ from ..data.queries import Query
 from ..data.scan.request import affordable
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
-from ..data.tables.columns import column_of
-from ..data.tables.forms import as_read
-from ..data.tables.open import OpenTable, open_table, reading
+from ..data.tables.columns import as_read, column_of
+from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger

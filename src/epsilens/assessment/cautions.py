@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..data.tables.columns import column_of, value_of
+from ..data.tables.columns import column_of, unread, value_of
 from ..data.tables.dialect import ones
-from ..data.tables.forms import unread
-from ..data.tables.open import OpenTable
+from ..data.tables.table import OpenTable
 from ..data.understanding.owners import owner_like
 from ..plan.answers import Answer
 from ..plan.plan import Release

@@ -16,8 +16,8 @@ from .. import __version__
 from ..catalogue.deployments import deployments
 from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
-from ..data.tables.marks import mark_of
-from ..data.tables.source import Bundled, File, source_of
+from ..data.tables.fingerprint import mark_of
+from ..data.tables.sources import Bundled, File, source_of
 from ..numerics.formatting import ceil_digits
 from ..plan.asked import Data
 from ..plan.noise import listed, threshold_of

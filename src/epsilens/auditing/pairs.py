@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from ..data.tables.conditions import columns_of, condition
-from ..data.tables.open import open_table
+from ..data.tables.table import open_table
 from ..errors import InputError
 from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
 from ..plan.needs import needs_of

@@ -132,7 +132,7 @@ def columns_of(table: str) -> list[str]:
             between = max(_DELIMITERS, key=line.count)
             names = next(csv.reader([line], delimiter=between), [])
         else:
-            from ..data.tables.open import open_table
+            from ..data.tables.table import open_table
 
             with open_table(table) as opened:
                 names = [str(name) for name in opened.table.columns]

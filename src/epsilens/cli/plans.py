@@ -52,7 +52,7 @@ def scan(said: Options) -> None:
     columns = column_names(said, "quasi")
     given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
     from ..data.scan.scan import scan as find
-    from ..data.tables.memory import use_memory
+    from ..data.tables.resources import use_memory
 
     use_memory(said["memory"], said["spill"])
 
@@ -116,7 +116,7 @@ def correlate(said: Options) -> None:
     given["query"] = "sum" if weights is None else parse_numbers("--weights", weights, "weights")
     given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
     from ..data.correlation.correlation import correlate as find
-    from ..data.tables.memory import use_memory
+    from ..data.tables.resources import use_memory
 
     use_memory(said["memory"], said["spill"])
 
@@ -193,7 +193,7 @@ def assess(
     For example: epsilens assess release.yaml --output report.pdf
     """
     from ..assessment.assessment import assess as assessed
-    from ..data.tables.memory import use_memory
+    from ..data.tables.resources import use_memory
 
     use_memory(memory, spill)
     with progress_bar() as told:
@@ -261,7 +261,7 @@ def init(
             f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
             parameter="output",
         )
-    from ..data.tables.memory import use_memory
+    from ..data.tables.resources import use_memory
     from ..plan.start import init as started
 
     use_memory(memory, spill)
@@ -361,7 +361,7 @@ def release(
             "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run",
             parameter="output",
         )
-    from ..data.tables.memory import use_memory
+    from ..data.tables.resources import use_memory
     from ..publish.release import release as released
 
     use_memory(memory, spill)

@@ -3,7 +3,7 @@
 The three stand apart because the difference is part of the error of a release: noise is added to the last, and the
 first is what everybody believes they are told.
 
-Everything is counted and added up exactly (:mod:`epsilens.data.tables.totals`), so that DuckDB and Spark give the same
+Everything is counted and added up exactly (:mod:`epsilens.data.tables.dialect`), so that DuckDB and Spark give the same
 answers to the last digit. The passes over the table: one survey (rows, ranges of the summed columns), one for the
 totals of all queries that are split by the same columns, one grouping by owner and group for the people behind them;
 further ones only where an owner has more rows or groups than the plan allows.
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from ..data.queries import QueryKind
 from ..data.tables.dialect import ones
-from ..data.tables.open import OpenTable
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from .kept import above, alike, batches, bound_by, each_owner, items_of, kept_of, narrowed, shards
 from .labels import shown

@@ -22,8 +22,8 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ..data.queries import Query, QueryKind, other_bounds
 from ..data.tables.address import masked
-from ..data.tables.forms import As, Form, Order
-from ..data.tables.source import names
+from ..data.tables.columns import As, Form, Order
+from ..data.tables.sources import names
 from .select import from_sql
 from .words import Misplaced, Part, Share, Size, Threshold
 

@@ -4,9 +4,9 @@
 definition (:mod:`.plain_cells`), which every engine must equal. A release draws from it and publishes nothing computed
 beside it; the movements of an assessment are bounds on it; audits make their neighbouring tables against it.
 
-Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.totals.Steps`), so that
-one person moves each number by no more than the plan says. A group whose names come from the data has a cell only where
-at least one person counts in it.
+Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.dialect.Steps`), so
+that one person moves each number by no more than the plan says. A group whose names come from the data has a cell only
+where at least one person counts in it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from typing import Any
 
 from ..data.queries import Noise, QueryKind
 from ..data.tables.conditions import parse, render, syntax
+from ..data.tables.dialect import Steps
 from ..data.tables.engines import need_ibis
-from ..data.tables.kept import KEY
-from ..data.tables.open import OpenTable
-from ..data.tables.totals import Steps
+from ..data.tables.row_limit import KEY
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from . import plain_cells as plain
 from .answers import Label, Tally, tallies_of

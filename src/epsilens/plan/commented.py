@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..data.tables.forms import As, Form, Order
+from ..data.tables.columns import As, Form, Order
 from ..data.understanding.understood import Column, Understanding
 from .told import called
 

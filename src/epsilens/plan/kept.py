@@ -6,7 +6,7 @@ and what they lose is subtracted from the answers of the whole table.
 
 People counted: an owner counts in at most G of their groups. Rows, sums, averages, and the people of a household: at
 most m items in total, after all but G groups were left out where G says more than m. The order is that of
-:mod:`epsilens.data.tables.kept`: own rows only, in no order of values or names.
+:mod:`epsilens.data.tables.row_limit`: own rows only, in no order of values or names.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 from ..data.tables.columns import value_of
 from ..data.tables.dialect import ones
 from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.kept import OWNER, in_hash_order, keep, told_apart
-from ..data.tables.open import OpenTable
+from ..data.tables.row_limit import OWNER, in_hash_order, keep, told_apart
+from ..data.tables.table import OpenTable
 from .needs import Items, Look, Need, Survey, look, owners_of
 
 #: So many counters at once: a grouping by owner holds a row of them for each owner.

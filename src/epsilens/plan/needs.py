@@ -17,11 +17,10 @@ from typing import Any
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of, condition
-from ..data.tables.dialect import finite, is_infinite, ones
+from ..data.tables.dialect import Grid, Steps, finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
-from ..data.tables.kept import HASH
-from ..data.tables.open import OpenTable
-from ..data.tables.totals import Grid, Steps
+from ..data.tables.row_limit import HASH
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..worlds import Relation
 from .asked import Data

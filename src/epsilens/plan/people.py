@@ -16,8 +16,8 @@ from typing import Any
 from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
 from ..data.tables.dialect import numbered
-from ..data.tables.kept import HASH, in_hash_order
-from ..data.tables.open import OpenTable
+from ..data.tables.row_limit import HASH, in_hash_order
+from ..data.tables.table import OpenTable
 from .answers import Answer, in_order
 from .contribution import Noisy, noisy_of
 from .kept import above, alike, hashed, kept_of, narrowed
@@ -47,7 +47,7 @@ def people_of(
 
     With the plan's ``answers`` it is known who is alone in a group whose name comes from the data.
 
-    >>> from epsilens.data.tables.open import open_table
+    >>> from epsilens.data.tables.table import open_table
     >>> from epsilens.plan.file import read_release
     >>> plan = read_release({"data": {"table": "epsilens:rand-hie", "person": "person"},
     ...                      "queries": [{"count": "mental_visits > 0"}], "mechanism": {"epsilon": 1}})

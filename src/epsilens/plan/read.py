@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..data.tables.columns import As, Form, fold
 from ..data.tables.conditions import columns_of, parse, render, syntax
-from ..data.tables.forms import As, Form, fold
 from ..errors import InputError
 from .asked import Label, ReleaseQuery
 from .file import about

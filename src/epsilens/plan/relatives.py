@@ -26,9 +26,9 @@ from ..data.correlation.upper import UpperEnd
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of
+from ..data.tables.dialect import exact_sum
 from ..data.tables.engines import need_ibis
-from ..data.tables.open import OpenTable
-from ..data.tables.totals import exact_sum
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from .movement import Movements, related_movements
 from .noise import contribution

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.open import OpenTable
+from ..data.tables.table import OpenTable
 from .answers import Answer, answers_of
 from .asked import ReleaseQuery
 from .plan import Release

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ..data.tables.address import without_password
-from ..data.tables.forms import as_read
-from ..data.tables.open import OpenTable, open_table, reading
-from ..data.tables.source import names
+from ..data.tables.columns import as_read
+from ..data.tables.sources import names
+from ..data.tables.table import OpenTable, open_table, reading
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError, type_phrase

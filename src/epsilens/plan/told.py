@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..data.tables.forms import As
+from ..data.tables.columns import As
 from ..data.understanding.understood import Column, Role, Understanding
 from ..results import join_words
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import parse, syntax, terms_of
-from ..data.tables.open import OpenTable
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..ledger.names import worded
 from ..plan.plan import Release

@@ -20,9 +20,9 @@ from ..assessment.cautions import owned
 from ..assessment.promise import Promise, guarantee_of, promise_of
 from ..assessment.risks import limits_of, risks_of
 from ..assessment.verdict import allowed_by, needed_by
-from ..data.tables.forms import as_read
-from ..data.tables.marks import fingerprint
-from ..data.tables.open import OpenTable, open_table, reading
+from ..data.tables.columns import as_read
+from ..data.tables.fingerprint import fingerprint
+from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
 from ..ledger.charge import FREE

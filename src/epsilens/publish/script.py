@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..assessment.promise import guarantee_of, promise_of
-from ..data.tables.open import open_table
+from ..data.tables.table import open_table
 from ..errors import InputError
 from ..plan.cells import rules_of
 from ..plan.file import about

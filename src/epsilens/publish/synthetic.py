@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tables.columns import column_of
+from ..data.tables.columns import as_read, column_of
 from ..data.tables.conditions import parse, syntax
 from ..data.tables.engines import need_ibis
-from ..data.tables.forms import as_read
-from ..data.tables.open import open_table
+from ..data.tables.table import open_table
 from ..plan.file import about
 from ..plan.needs import needs_of, owners_of
 from ..plan.plan import Release

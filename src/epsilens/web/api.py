@@ -20,7 +20,7 @@ from ..catalogue.mechanisms import MECHANISMS, every_option
 from ..catalogue.parameters import PARAMETERS, Input, Parameter
 from ..catalogue.parsing import EXPLANATION_OPTIONS, reading_options
 from ..catalogue.readings import READINGS
-from ..data.tables.source import bundled, names
+from ..data.tables.sources import bundled, names
 from ..errors import EpsilensError, InputError
 from ..shares import parse_share
 from . import compare as comparing

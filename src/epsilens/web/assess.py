@@ -24,8 +24,8 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from ..catalogue.readings import READINGS
-from ..data.tables.forms import Order
-from ..data.tables.source import File, bundled, names, source_of
+from ..data.tables.columns import Order
+from ..data.tables.sources import File, bundled, names, source_of
 from ..errors import EpsilensError, InputError
 from ..show.charts.pdf import pdf
 from .errors import RequestError

@@ -23,7 +23,7 @@ import yaml
 from fastapi import Request
 
 from ..catalogue.readings import READINGS
-from ..data.tables.forms import As, Order
+from ..data.tables.columns import As, Order
 from ..errors import EpsilensError, InputError
 from ..plan.yaml_text import LOADER, dotted, parsed
 from ..show.words import small

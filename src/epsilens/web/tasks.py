@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.tables.source import Bundled, bundled, names, source_of
+from ..data.tables.sources import Bundled, bundled, names, source_of
 from ..errors import EpsilensError, InputError, MissingExtra
 from .shares import pack_basis, shares_panel
 
 if TYPE_CHECKING:
-    from ..data.tables.open import OpenTable
+    from ..data.tables.table import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.plan import Release
     from ..publish.published import Published
@@ -72,9 +72,9 @@ def _check_unpacked(path: Path, most: int) -> None:
 
 def _understand(work: Task) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.columns import as_read
     from ..data.tables.engines import Engine
-    from ..data.tables.forms import as_read
-    from ..data.tables.open import open_table
+    from ..data.tables.table import open_table
     from ..plan.start import init
 
     with open_table(work.table()) as opened:

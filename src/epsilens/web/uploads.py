@@ -1,8 +1,8 @@
 """Files that visitors brought: each kept for the visit, under a token, and gone with it.
 
 A file is written as it comes to a private folder that goes with this process, however that ends
-(:class:`~epsilens.data.tables.folder.Folder`). Its token cannot be guessed and opens it only in the browser that sent
-it: a link that leaks shows nothing. It is forgotten after half an hour without a request that names it.
+(:class:`~epsilens.data.tables.resources.Folder`). Its token cannot be guessed and opens it only in the browser that
+sent it: a link that leaks shows nothing. It is forgotten after half an hour without a request that names it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
-from ..data.tables.folder import Folder
+from ..data.tables.resources import Folder
 from .errors import RequestError, log_line
 from .limits import ServerLimits
 

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..data.tables.folder import Folder
+from ..data.tables.resources import Folder
 from ..errors import EpsilensError, InputError
 from .errors import error_kind
 from .tasks import RELEASE_TASKS, TASKS, Task

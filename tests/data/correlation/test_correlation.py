@@ -15,7 +15,7 @@ import pytest
 import epsilens as el
 from epsilens.attacks import correlated
 from epsilens.data.correlation import sampling
-from epsilens.data.tables.source import bundled
+from epsilens.data.tables.sources import bundled
 from epsilens.errors import InputError
 
 YEARS: dict[str, Any] = {"person": "person", "time": "year", "bounds": (0, 20)}

@@ -24,7 +24,7 @@ from epsilens.data.correlation.records import (
 )
 from epsilens.data.correlation.sampling import regression
 from epsilens.data.correlation.upper import tail_of_exponentials
-from epsilens.data.tables.open import OpenTable, open_table
+from epsilens.data.tables.table import OpenTable, open_table
 from epsilens.errors import InputError
 
 
@@ -164,7 +164,7 @@ def test_long_format_equals_pandas(engine: str) -> None:
 
 
 def test_rand_hie_over_years() -> None:
-    from epsilens.data.tables.source import bundled
+    from epsilens.data.tables.sources import bundled
 
     data = pd.read_parquet(bundled("epsilens:rand-hie").path)
     pivot = data.pivot(index="person", columns="year", values="visits").clip(upper=20)

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from epsilens.data.tables.address import address_of, masked, without_password
-from epsilens.data.tables.source import Url
+from epsilens.data.tables.sources import Url
 from epsilens.errors import InputError
 
 HOSTILE = ["hush", "p@ss/w#rd:é%", "a?b&c=d", "@", "1234/abc", "x y\tz", "50%25", "://u:v@", "#table", "pass'\"word"]

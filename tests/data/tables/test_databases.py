@@ -15,9 +15,9 @@ import ibis
 import pytest
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables import address, databases
+from epsilens.data.tables import address, engines
 from epsilens.data.tables.address import Address, address_of
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError, MissingExtra
 
 
@@ -170,8 +170,8 @@ def answering(monkeypatch: pytest.MonkeyPatch, password: str) -> list[str | None
             raise AskedError("password authentication failed")
         return "connection"
 
-    monkeypatch.setattr(databases, "_connected", connected)
-    monkeypatch.delenv(address.VARIABLE, raising=False)
+    monkeypatch.setattr(engines, "_connected", connected)
+    monkeypatch.delenv(address.PASSWORD_VARIABLE, raising=False)
     return given
 
 
@@ -180,20 +180,20 @@ URL = "postgres://me@host/db#t"
 
 def test_passwords_from_the_address_and_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answering(monkeypatch, "p@ss")
-    assert databases.server(address_of("postgres://me:p%40ss@host/db#t"), ibis) == "connection"
-    monkeypatch.setenv(address.VARIABLE, "p@ss")
-    assert databases.server(address_of(URL), ibis) == "connection"
+    assert engines.server(address_of("postgres://me:p%40ss@host/db#t"), ibis) == "connection"
+    monkeypatch.setenv(address.PASSWORD_VARIABLE, "p@ss")
+    assert engines.server(address_of(URL), ibis) == "connection"
     assert given == ["p@ss", None, "p@ss"]  # not given before it is asked for
-    monkeypatch.setenv(address.VARIABLE, "hush")
+    monkeypatch.setenv(address.PASSWORD_VARIABLE, "hush")
     with pytest.raises(InputError, match="does not accept") as error:
-        databases.server(address_of(URL), ibis)
+        engines.server(address_of(URL), ibis)
     assert "hush" not in str(error.value)
 
 
 def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answering(monkeypatch, "typed")
     with pytest.raises(InputError, match="asks for a password; set EPSILENS_PASSWORD"):
-        databases.server(address_of(URL), ibis)
+        engines.server(address_of(URL), ibis)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     order: list[str] = []
 
@@ -203,7 +203,7 @@ def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("getpass.getpass", typed)
     with address.pausing(lambda: order.append("stop"), lambda: order.append("start")):
-        assert databases.server(address_of(URL), ibis) == "connection"
+        assert engines.server(address_of(URL), ibis) == "connection"
     assert order == ["stop", "Password for me@host: ", "start"]
     assert given[-1] == "typed"
 

@@ -17,7 +17,7 @@ import pytest
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.engines import Engine
 from epsilens.data.tables.failures import Failure, failure_of, refusal, sentence
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 MARK = "XQZ4711"

@@ -9,11 +9,11 @@ import sys
 import time
 from pathlib import Path
 
-from epsilens.data.tables.folder import Folder, sweep
+from epsilens.data.tables.resources import Folder, sweep
 
 _HOLDS = """
 import sys, time
-from epsilens.data.tables.folder import Folder
+from epsilens.data.tables.resources import Folder
 folder = Folder(sys.argv[1])
 (folder.path / "cells").write_text("secret")
 print(folder.path, flush=True)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.tables.forms import As, Form, Order, as_read, fold, unread
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.columns import As, Form, Order, as_read, fold, unread
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 POINT = {

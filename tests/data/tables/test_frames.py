@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from epsilens.data.tables.frames import as_arrow
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 DAY = datetime.date(2024, 1, 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilens.data.tables.marks import key_place, mark_of
+from epsilens.data.tables.fingerprint import key_place, mark_of
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_without_a_place_there_is_no_mark(table: Path, tmp_path: Path, monkeypat
 
 
 def test_processes_that_start_together_share_one_secret(table: Path) -> None:
-    said = "import sys; from pathlib import Path; from epsilens.data.tables.marks import mark_of"
+    said = "import sys; from pathlib import Path; from epsilens.data.tables.fingerprint import mark_of"
     command = [sys.executable, "-c", f"{said}; print(mark_of(Path(sys.argv[1])))", str(table)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(4)]
     found = {one.communicate()[0].strip() for one in started}

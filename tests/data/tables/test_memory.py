@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables import memory as memory_module
+from epsilens.data.tables import resources as memory_module
 from epsilens.data.tables.engines import connect
-from epsilens.data.tables.memory import available, memory, use_memory
+from epsilens.data.tables.resources import available, memory, use_memory
 from epsilens.errors import InputError
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 COLUMNS = {"site": ["a", "b", "b", None], "age": [1, 2, 2, 4]}

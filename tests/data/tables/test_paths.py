@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from epsilens.data.tables.open import open_table
-from epsilens.data.tables.paths import files_at
+from epsilens.data.tables.sources import files_at
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.address import masked
-from epsilens.data.tables.source import Bundled, File, Frame, Url, bundled, names, source_of
+from epsilens.data.tables.sources import Bundled, File, Frame, Url, bundled, names, source_of
 from epsilens.errors import InputError
 
 ROWS = {"a": [1]}

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from epsilens.data.scan.scan import scan
-from epsilens.data.tables.open import open_table
-from epsilens.data.tables.spark import own_session
+from epsilens.data.tables.engines import own_session
+from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
 MARK = "XQZ4711"

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.table import open_table
 from epsilens.data.understanding.names import meaning
 from epsilens.data.understanding.owners import Owners, owner_like, owners_of
 from epsilens.data.understanding.shapes import shapes_of

@@ -8,8 +8,8 @@ import ibis
 import pandas as pd
 import pytest
 
-from epsilens.data.tables.forms import As, Form, Order, unread
-from epsilens.data.tables.open import OpenTable, open_table
+from epsilens.data.tables.columns import As, Form, Order, unread
+from epsilens.data.tables.table import OpenTable, open_table
 from epsilens.data.understanding.labels import ANSWERS, NOTHING, Label
 from epsilens.data.understanding.shapes import Shapes, shapes_of
 

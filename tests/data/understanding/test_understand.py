@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from epsilens.data.tables.forms import As, Form, Order, as_read
-from epsilens.data.tables.open import open_table
+from epsilens.data.tables.columns import As, Form, Order, as_read
+from epsilens.data.tables.table import open_table
 from epsilens.data.understanding.labels import ANSWERS, NOTHING
 from epsilens.data.understanding.understand import understand
 from epsilens.data.understanding.understood import Role, Understanding

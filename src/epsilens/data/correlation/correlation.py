@@ -24,7 +24,7 @@ from ...attacks.correlated import Contribution, Worst
 from ...numerics.values import FrozenMapping, ValueSemantics
 from ...results import SentenceResult
 from ..tables.columns import column_of
-from ..tables.open import OpenTable, open_table
+from ..tables.table import OpenTable, open_table
 from . import estimates
 from .estimates import Estimate
 from .question import Model, Progress, Question
@@ -138,7 +138,7 @@ def correlate(
     Parameters
     ----------
     table
-        Anything :func:`~epsilens.data.tables.open.open_table` opens.
+        Anything :func:`~epsilens.data.tables.table.open_table` opens.
     columns
         The records: one column for each, a row being one observation of all of them. With ``by``, or with ``person``
         and ``time``, the one column that holds the values.

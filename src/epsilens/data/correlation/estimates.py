@@ -18,7 +18,7 @@ from ...attacks import correlated
 from ...attacks.correlated import Worst
 from ...checks import Array
 from ...errors import InputError
-from ..tables.open import OpenTable, reading
+from ..tables.table import OpenTable, reading
 from .inflation import inflation
 from .question import Groups, Model, OverTime, Question
 from .records import (

@@ -181,7 +181,7 @@ def _centre(records: Records) -> tuple[Array, Array]:
 def moments(records: Records) -> Moments:
     """Means and covariance of the complete rows, from one aggregate query.
 
-    >>> from epsilens.data.tables.open import open_table
+    >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"a": [1.0, 2.0, 4.0, None], "b": [2.0, 4.0, 9.0, 1.0]})
     >>> found = moments(wide(opened.table, opened.engine, ["a", "b"]))
     >>> found.cov.round(6).tolist(), found.rows, found.missing
@@ -221,7 +221,7 @@ def moments(records: Records) -> Moments:
 def cells(records: Records) -> tuple[NDArray[np.int64], list[Array], int]:
     """How often each combination of values occurs: an array with an axis for each record, its values, rows left out.
 
-    >>> from epsilens.data.tables.open import open_table
+    >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"a": [0, 0, 1, 1], "b": [0, 3, 3, None]})
     >>> counts, values, missing = cells(wide(opened.table, opened.engine, ["a", "b"]))
     >>> counts.tolist(), [v.tolist() for v in values], missing
@@ -269,7 +269,7 @@ def steps(records: Records) -> Steps:
 
     A step is left out where either of its ends is empty.
 
-    >>> from epsilens.data.tables.open import open_table
+    >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"t1": [0, 0, 1], "t2": [0, 1, 1], "t3": [1, 1, 0]})
     >>> found = steps(wide(opened.table, opened.engine, ["t1", "t2", "t3"]))
     >>> found.first.tolist(), found.counts.tolist()
@@ -365,7 +365,7 @@ def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
 def over_time(table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None) -> Records:
     """One row a person, one record a time.
 
-    >>> from epsilens.data.tables.open import open_table
+    >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table("epsilens:rand-hie")
     >>> records = over_time(opened.table, opened.engine, "visits", "person", "year")
     >>> records.names, opened.engine.fetch(records.base.count()).to_pylist()

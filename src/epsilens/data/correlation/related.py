@@ -22,9 +22,9 @@ from ...checks import Array, integer, probability, scalar
 from ...errors import InputError
 from ...numerics.values import FrozenMapping, ValueSemantics
 from ..tables.columns import column_of, value_of
+from ..tables.dialect import Grid, exact_sum
 from ..tables.engines import need_ibis
-from ..tables.open import OpenTable, open_table, reading
-from ..tables.totals import Grid, exact_sum
+from ..tables.table import OpenTable, open_table, reading
 from .groups import POWERS, GroupSums, lower_end, normal_end, variances
 from .records import Bounds, centred, number_of
 from .upper import UpperEnd, upper_end

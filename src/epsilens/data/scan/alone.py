@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.engines import Engine
-from ..tables.memory import memory
+from ..tables.resources import memory
 from .cells import EMPTY, NEVER, SHARED, Cells, Count, affordable, blocks, merge
 from .codes import Coded
 from .parts import Layout, Table, classes_of

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..tables.dialect import md5
 from ..tables.engines import Engine
-from ..tables.memory import memory
+from ..tables.resources import memory
 
 #: Up to this many values of classes leave an engine that is not DuckDB inside the process, a million classes of five
 #: columns: what a driver of 1 GB can hand over at once.

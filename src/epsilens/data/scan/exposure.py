@@ -26,9 +26,8 @@ from ...numerics.values import FrozenMapping, ValueSemantics
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
-from ..tables.dialect import identical, ones
+from ..tables.dialect import exact_sum, identical, ones
 from ..tables.engines import Engine, need_ibis
-from ..tables.totals import exact_sum
 from .request import ScanRequest
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -31,8 +31,8 @@ from ...errors import InputError
 from ..queries import Query
 from ..tables.dialect import ones
 from ..tables.engines import Engine
-from ..tables.memory import memory
-from ..tables.open import OpenTable, open_table, reading
+from ..tables.resources import memory
+from ..tables.table import OpenTable, open_table, reading
 from ..understanding.names import Kind, meaning
 from .alone import roll_up_rows
 from .classes import (
@@ -132,7 +132,7 @@ def scan(
     Parameters
     ----------
     table
-        Anything :func:`~epsilens.data.tables.open.open_table` opens.
+        Anything :func:`~epsilens.data.tables.table.open_table` opens.
     quasi_identifiers
         The columns an attacker may know about a person.
     person

@@ -192,12 +192,8 @@ def masked(text: str) -> str:
     return re.sub(r"(?i)\b(\w*(?:password|passwd|pwd|secret|token|access_key|api_?key)\w*=)[^\s&#]+", r"\1…", text)
 
 
-# The password of a database that asks for one: from the environment, or from whoever sits at the terminal.
-#
-# One in the address comes first, then what the driver finds by itself (``PGPASSWORD``, ``~/.pgpass``), then
-# ``EPSILENS_PASSWORD``; a prompt is last, and only on a terminal. It is kept nowhere.
-
-VARIABLE = "EPSILENS_PASSWORD"
+#: The environment variable with the password of a database.
+PASSWORD_VARIABLE = "EPSILENS_PASSWORD"
 
 _paused: list[tuple[Callable[[], None], Callable[[], None]]] = []
 
@@ -213,8 +209,12 @@ def pausing(stop: Callable[[], None], start: Callable[[], None]) -> Iterator[Non
 
 
 def found_password(whose: str) -> str | None:
-    """The password for ``whose`` (a user at a host), None where there is none and nobody to ask."""
-    given = os.environ.get(VARIABLE)
+    """The password for ``whose`` (a user at a host), None where there is none and nobody to ask.
+
+    One in the address comes first, then what the driver finds by itself (``PGPASSWORD``, ``~/.pgpass``), then
+    ``EPSILENS_PASSWORD``; a prompt is last, and only on a terminal. It is kept nowhere.
+    """
+    given = os.environ.get(PASSWORD_VARIABLE)
     if given is not None:
         return given
     if sys.stdin is None or sys.stderr is None or not sys.stdin.isatty():

@@ -1,8 +1,33 @@
-"""Columns of an open table: by name, as values every engine agrees on, as numbers; and people counted once."""
+r"""Columns of an open table: by name, as values every engine agrees on, as numbers; and their text parsed.
+
+How the text of a column is parsed (as numbers, dates, categories) is part of the plan, under ``read``: it says which
+texts are the same group and which are no value at all, and both change answers. Each parsing is a function of one cell,
+the same on every engine:
+
+* a *number*: currency and percent signs, blanks and apostrophes fall away, digits may be grouped, ``(12)`` and ``12-``
+  are negative; what is left must be a number to the last sign, or the cell counts as empty;
+* a *date*, which may be a whole number such as 20241231, becomes text as ``2024-12-31``, which sorts and compares as
+  dates do; what stands after it, a time say, falls away; of years in two digits those up to 30 are after 2000;
+* a *category* in small letters and a *code* in capitals, blanks at the ends gone and one blank inside for many;
+* *text* as it stands: numbers that are names, say.
+
+>>> from .table import open_table
+>>> table = {"cost": ["8,841.70", "n/a", "(12)"], "ward": ["Eye ", "eye", "EAR"], "day": ["31/12/2023", "1/2/24", ""]}
+>>> forms = {
+...     "cost": Form(As.NUMBER, empty=("N/A",)), "ward": Form(As.CATEGORY), "day": Form(As.DATE, order=Order.DAY_FIRST)
+... }
+>>> with open_table(table) as opened:
+...     opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+{'cost': [8841.7, None, -12.0], 'ward': ['eye', 'eye', 'ear'], 'day': ['2023-12-31', '2024-02-01', None]}
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -11,8 +36,8 @@ from ...checks import Array
 from ...errors import InputError
 from .dialect import is_nan, plain
 from .engines import need_ibis
-from .kept import in_hash_order, keep
-from .open import open_table
+from .row_limit import in_hash_order, keep
+from .table import open_table
 
 MOST_PEOPLE = 10_000_000
 
@@ -122,3 +147,196 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
         joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
         made |= {f"m{i}": first[f"p_{i}"].notnull(), **{key: first[key] for key in keys}}
     return joined.select(**made)
+
+
+# -- parsing of text columns -------------------------------------------------------------------------------------------
+
+
+class As(StrEnum):
+    """What the text becomes."""
+
+    NUMBER = "number"
+    DATE = "date"
+    CATEGORY = "category"
+    CODE = "code"
+    TEXT = "text"
+
+
+class Order(StrEnum):
+    """How a date is written."""
+
+    DAY_FIRST = "day month year"
+    MONTH_FIRST = "month day year"
+    YEAR_FIRST = "year month day"
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a column's text is to be read.
+
+    ``decimal`` is the sign before the fraction of a number: with "." commas, blanks and apostrophes only group digits,
+    with "," points do. ``empty`` are texts that stand for no value, in any capitals.
+    """
+
+    kind: As
+    decimal: str = "."
+    order: Order = Order.YEAR_FIRST
+    empty: tuple[str, ...] = ()
+
+
+#: Blanks of all kinds that tables have. Spelt out: engines disagree on what a class of characters holds.
+_BLANK = " \t\n\r\x0b\x0c\u00a0\u202f\u2007\ufeff"
+_MONEY = r"€$£¥₹₽₺₩₴%'’"
+_WORDS = (
+    "[A-Z]{1,2}[$]|S/[.]?|RM|Kč|Ft|лв[.]?|kr[.]?|zł|Fr[.]|Rs[.]?|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR, _MONTH, _DAY = "([0-9]{4}|[0-9]{2})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
+_BETWEEN, _AFTER = "[-/., ]+", "([Tt ,].*)?$"
+#: For each order the pattern, and which of its parts are year, month and day.
+_DATES = {
+    Order.YEAR_FIRST: (f"^([0-9]{{4}}){_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_AFTER}", (1, 2, 3)),
+    Order.DAY_FIRST: (f"^{_DAY}{_BETWEEN}{_MONTH}{_BETWEEN}{_YEAR}{_AFTER}", (3, 2, 1)),
+    Order.MONTH_FIRST: (f"^{_MONTH}{_BETWEEN}{_DAY}{_BETWEEN}{_YEAR}{_AFTER}", (3, 1, 2)),
+}
+#: Capitals beyond A–Z whose small letter is one character: servers with a plain locale know none of them.
+_CAPITALS = "".join(c for c in map(chr, range(0xC0, 0x530)) if c.lower() != c and len(c.lower()) == 1)
+_SMALL = _CAPITALS.lower()
+
+
+def as_read(table: Any, forms: Mapping[str, Form], role: str = "read") -> Any:
+    """The table with these columns read as their forms say."""
+    return table.mutate(**{name: _read(column_of(table, name, role), form) for name, form in forms.items()})
+
+
+def unread(table: Any, forms: Mapping[str, Form]) -> Any:
+    """One row that counts, for each column, the values that its form leaves out though something is recorded."""
+    counts = {}
+    for name, form in forms.items():
+        column = column_of(table, name, "read", "data.read")
+        left = _read(column, form).isnull() & _recorded(column, form)
+        counts[name] = need_ibis().ifelse(left, 1, 0).sum()
+    return table.aggregate(**counts)
+
+
+def fold(text: str, form: Form) -> str:
+    """A text that somebody wrote beside the table, as a column of that form has it.
+
+    >>> fold(" Eye  Ward", Form(As.CATEGORY)), fold("f32.1", Form(As.CODE)), fold("Eye", Form(As.TEXT))
+    ('eye ward', 'F32.1', 'Eye')
+    """
+    if form.kind not in _FOLDED:
+        return text
+    plain = re.sub(f"[{_BLANK}]+", " ", text).strip(" ")
+    return plain.lower() if form.kind is As.CATEGORY else plain.upper()
+
+
+def _read(column: Any, form: Form) -> Any:
+    kind = column.type()
+    if form.kind is As.DATE and kind.is_integer():  # 20240131
+        column, kind = column.cast("string"), column.cast("string").type()
+    if form.kind is As.NUMBER and kind.is_numeric() and not kind.is_boolean():
+        return column
+    if form.kind is As.DATE and (kind.is_date() or kind.is_timestamp()):
+        return column if kind.is_date() else column.date()
+    if not kind.is_string():
+        whole = kind.is_integer() or kind.is_boolean() or kind.is_date()
+        if form.kind in (As.NUMBER, As.DATE) or not whole:
+            raise InputError(
+                f"read has {column.get_name()!r} as {form.kind}, but it is {kind}: leave it out, or read it as "
+                f"{'text' if whole else 'it is'}",
+                parameter="read",
+            )
+        return column.cast("string")
+    return need_ibis().ifelse(_recorded(column, form), _READERS[form.kind](column, form), None)
+
+
+def _recorded(column: Any, form: Form) -> Any:
+    """Whether something is recorded: not nothing, not blanks, none of the words for nothing."""
+    if not column.type().is_string():
+        return column.notnull()
+    text = _lower(_plain(column))
+    words = ["", *(_nothing(word) for word in form.empty)]
+    return column.notnull() & ~text.isin(words)
+
+
+def _nothing(word: str) -> str:
+    return fold(word, Form(As.CATEGORY))
+
+
+def _plain(text: Any) -> Any:
+    """The text without blanks at its ends, and one blank inside for many."""
+    return text.re_replace(f"[{_BLANK}]+", " ").re_replace("^ | $", "")
+
+
+def _number(column: Any, form: Form) -> Any:
+    ibis = need_ibis()
+    text = _plain(column)
+    grouping = "," if form.decimal == "." else "."
+    point = f"[{form.decimal}]"
+    bare = text.re_replace(f"{_WORDS}|[{_BLANK}{_MONEY}]", "").replace("−", "-")
+    digits = f"([0-9]+|[0-9]{{1,3}}([{grouping}][0-9]{{2,3}})+)({point}[0-9]*)?|{point}[0-9]+"
+    fits = bare.re_search(f"^[(]?[-+]?({digits})([eE][-+]?[0-9]{{1,3}})?[)]?-?$")
+    negative = bare.re_search("^[(]?-|^[(].*[)]$|-$")
+    size = bare.replace(grouping, "").replace(form.decimal, ".").re_replace("^[(]?[-+]?|[)]?-?$", "")
+    # Text that is no number must not reach the cast: on some engines it ends the query, with the cell in the message.
+    value = ibis.ifelse(fits, size, ibis.null("string")).cast("float64")
+    return ibis.ifelse(negative, -value, value)
+
+
+def _date(column: Any, form: Form) -> Any:
+    ibis = need_ibis()
+    text = _in_digits(_plain(column))
+    pattern, places = _DATES[form.order]
+    year, month, day = (text.re_extract(pattern, place) for place in places)
+    after_2000 = year.re_search("^([0-2][0-9]|30)$")
+    century = ibis.ifelse(year.length() == 4, "", ibis.ifelse(after_2000, "20", "19"))
+    iso = century + year + "-" + month.lpad(2, "0") + "-" + day.lpad(2, "0")
+    return ibis.ifelse(text.re_search(pattern), iso, ibis.null("string"))
+
+
+def _in_digits(text: Any) -> Any:
+    """A date whose month has a name, or whose digits have nothing between them, as one of digits and hyphens."""
+    ibis = need_ibis()
+    named = text.lower()
+    for i, month in enumerate(_MONTHS, start=1):
+        named = named.re_replace(f"{month}[a-z]*[.]?", f"{i:02d}")
+    apart = text.substr(0, 4) + "-" + text.substr(4, 2) + "-" + text.substr(6, 2)
+    text = ibis.ifelse(text.re_search("[A-Za-z]"), named, text)
+    return ibis.ifelse(text.re_search("^[0-9]{8}$"), apart, text)
+
+
+def _lower(text: Any) -> Any:
+    return _letters(text.lower(), _CAPITALS, _SMALL, str.lower)
+
+
+def _upper(text: Any) -> Any:
+    return _letters(text.upper(), _SMALL, _CAPITALS, str.upper)
+
+
+def _letters(text: Any, before: str, after: str, python: Callable[[str], str]) -> Any:
+    """The letters that the engine's own function may leave as they are."""
+    try:
+        engine = text.get_backend().name
+    except Exception:  # an expression that is bound to no engine yet
+        return text
+    if engine == "postgres":  # its locale decides
+        return text.translate(before, after)
+    if engine == "sqlite":  # knows A–Z alone
+
+        @need_ibis().udf.scalar.python(name=f"epsilens_{python.__name__}", signature=((str,), str))  # type: ignore[untyped-decorator]
+        def letters(value: str) -> str:
+            return python(value)
+
+        return letters(text)
+    return text
+
+
+_READERS: dict[As, Callable[[Any, Form], Any]] = {
+    As.NUMBER: _number,
+    As.DATE: _date,
+    As.CATEGORY: lambda column, form: _lower(_plain(column)),
+    As.CODE: lambda column, form: _upper(_plain(column)),
+    As.TEXT: lambda column, form: column,
+}
+_FOLDED = (As.CATEGORY, As.CODE)

@@ -10,24 +10,402 @@ An engine of our own is closed in on itself: DuckDB loads and fetches no extensi
 from __future__ import annotations
 
 import glob
+import logging
 import os
+import re
+import shutil
+import sqlite3
 import sys
+import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from urllib.parse import quote, unquote
 
 from ...errors import InputError, MissingExtra
 from . import dialect
-from .address import address_of
-from .databases import check_file, server, sqlite
-from .failures import Failure, failure_of, refusal
-from .folder import Folder
-from .memory import memory, no_disk, no_memory
-from .parquet import quoted
-from .spark import hushed, own_session, unchanged
+from .address import FILE_SCHEMES, Address, address_of, found_password, masked
+from .failures import Failure, failure_of, refusal, sentence
+from .resources import Folder, memory, no_disk, no_memory
+from .sources import quoted
+
+# -- databases by address ----------------------------------------------------------------------------------------------
+#
+# Nothing is written: a file is opened to read only, and one that is not there is not made.
+
+
+#: Engines whose driver one of our own extras brings: its package.
+_OURS = {"postgres": "psycopg", "mysql": "mysqlclient"}
+#: Other names that people know an engine by.
+_ALSO = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "mssql", "databricks+connector": "databricks"}
+_PART = re.compile(r'"((?:[^"]|"")*)"|`([^`]*)`|([^."`][^.]*)')
+_SECONDS = 15
+_MANY = 50
+
+
+def check_file(address: Address, parameter: str = "table") -> str:
+    """The path of a database that is a file, and there."""
+    path, scheme = address.path, address.scheme.lower()
+    if not path or path == ":memory:":
+        raise InputError(
+            f"{parameter} is {address.text!r}: name the file of the database, as in {scheme}://file.db#table",
+            parameter=parameter,
+        )
+    if path.startswith(("md:", "motherduck:")):
+        raise InputError(
+            f"{parameter} is {address!r}: connect to it with Ibis, and pass the connection as engine",
+            parameter=parameter,
+        )
+    if not os.path.isfile(path):
+        what = "it is a folder" if os.path.isdir(path) else "there is no such file"
+        raise InputError(
+            f"{parameter} is {address.text!r}: {what}; check the path after {scheme}://", parameter=parameter
+        )
+    if not os.access(path, os.R_OK):
+        raise InputError(
+            f"{parameter} is {address.text!r}: permission is denied; ask for the right to read it", parameter=parameter
+        )
+    return path
+
+
+def sqlite(address: Address, ibis: Any, parameter: str = "table") -> Any:
+    """A connection to a file of SQLite, to read only."""
+    path = check_file(address, parameter)
+    try:
+        return ibis.sqlite.from_connection(_sqlite(path))
+    except Exception as error:
+        raise refusal(error, address.text, "sqlite", parameter=parameter) from None
+
+
+def _sqlite(path: str) -> sqlite3.Connection:
+    # Two slashes at the start, which abspath keeps, would name a host.
+    where = f"file:/{quote(os.path.abspath(path).lstrip('/'))}?mode=ro"
+    made = sqlite3.connect(where, uri=True)
+    try:
+        made.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        made.close()
+        if os.access(os.path.dirname(os.path.abspath(path)), os.W_OK):
+            raise
+        # On a disk that cannot be written there is no place for the notes of readers: nobody changes it either.
+        made = sqlite3.connect(f"{where}&immutable=1", uri=True)
+        made.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
+    """A connection to a server; a password is looked for where the server asks for one."""
+    scheme = _ALSO.get(address.scheme.lower(), address.scheme.lower())
+    _need_driver(scheme, ibis, parameter)
+    filled = address.filled
+    try:
+        try:
+            return _connected(scheme, filled, ibis)
+        except Exception as error:
+            if filled.password is not None or failure_of(error) is not Failure.NO_PASSWORD:
+                raise
+            password = found_password("@".join(filter(None, (filled.user, filled.host))) or scheme)
+            if password is None:
+                raise
+        return _connected(scheme, replace(filled, password=password), ibis)
+    except InputError:
+        raise
+    except Exception as error:
+        if failure_of(error) is Failure.OTHER:
+            raise InputError(
+                f"{parameter} is {masked(address.text)!r}: {scheme} could not connect ({type(error).__name__}); check "
+                "the address and its settings",
+                parameter=parameter,
+            ) from None
+        raise refusal(error, address.text, scheme, parameter=parameter) from None
+
+
+def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
+    known = sorted({point.name for point in ibis.util.backend_entry_points()} - {*FILE_SCHEMES, "polars", "datafusion"})
+    if scheme not in known:
+        close = get_close_matches(scheme, [*known, *FILE_SCHEMES, *_ALSO], n=1)
+        hint = f" (did you mean {close[0]}://?)" if close else ""
+        raise InputError(
+            f"{parameter} is an address that starts with {scheme[:40]!r}, which is no database: give one of "
+            f"{', '.join(known)}, duckdb or sqlite{hint}",
+            parameter=parameter,
+        )
+    try:
+        getattr(ibis, scheme)
+    except (ImportError, AttributeError) as error:
+        purpose = f"a table of {scheme}"
+        if scheme in _OURS:
+            raise MissingExtra(_OURS[scheme], extra=scheme, purpose=purpose) from None
+        named = getattr(error, "name", None)
+        driver = f"the package {named!r}" if named else "its driver"
+        raise InputError(
+            f"{purpose} needs {driver}: install it with  pip install 'ibis-framework[{scheme}]'", parameter=parameter
+        ) from None
+
+
+def _connected(scheme: str, address: Address, ibis: Any) -> Any:
+    if scheme == "postgres":
+        return _postgres(address, ibis)
+    return ibis.connect(replace(address, scheme=scheme).encoded)
+
+
+def _postgres(address: Address, ibis: Any) -> Any:
+    """Only what the address says is passed on, so that the variables and files of PostgreSQL's users count."""
+    import psycopg
+
+    database, _, schema = address.path.removeprefix("/").partition("/")
+    given: dict[str, Any] = {
+        "host": address.host.strip("[]"),
+        "port": address.port,
+        "user": address.user,
+        "password": address.password,
+        "dbname": database,
+        **dict(address.query),
+    }
+    given["dbname"] = given.pop("database", None) or given["dbname"]
+    schema = given.pop("schema", None) or schema
+    if "PGCONNECT_TIMEOUT" not in os.environ:
+        given.setdefault("connect_timeout", _SECONDS)
+    connection = psycopg.connect(**{name: value for name, value in given.items() if value})
+    try:
+        made = ibis.postgres.from_connection(connection)
+        if schema:
+            with connection.cursor() as cursor, connection.transaction():
+                cursor.execute("SELECT set_config('search_path', %s, false)", (f'"{schema}"',))
+        return made
+    except BaseException:
+        connection.close()
+        raise
+
+
+# -- the table ----------------------------------------------------------------------------------------------------
+
+
+def find_table(connection: Any, name: str, where: str) -> Any:
+    """The table called ``name``: ``visits``, ``clinic.visits``, ``"odd.name"``, also percent-encoded.
+
+    Without a name, the only table of the database. ``where`` is what errors call the database.
+    """
+    if not name:
+        tables = _tables(connection)
+        if len(tables) != 1:
+            raise InputError(
+                f"table is {where!r}: the database has {len(tables)} tables; end the address with #table"
+                f"{_list(tables)}",
+                parameter="table",
+            )
+        name = f'"{tables[0]}"'
+    for place, table in _readings(name):
+        found = _found(connection, place, table, where)
+        if found is not None:
+            return _known_types(found)
+    raise InputError(f"table is {name!r}: {_unknown(connection, name)}", parameter="table")
+
+
+def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The ways to read a name, as the schema and the table; a dot may be part of either."""
+    seen = set()
+    for text in (name, unquote(name)):
+        whole = ((), text)
+        parts = [a.replace('""', '"') or b or c for a, b, c in _PART.findall(text)]
+        for way in (whole, (tuple(parts[:-1]), parts[-1]) if parts else whole):
+            if way not in seen and len(way[0]) <= 2:
+                seen.add(way)
+                yield way
+
+
+def _found(connection: Any, place: tuple[str, ...], table: str, where: str) -> Any:
+    database = None if not place else place[0] if len(place) == 1 else place
+    try:
+        return connection.table(table, database=database)
+    except Exception as error:
+        if failure_of(error) is not Failure.MISSING and type(error).__name__ != "AnalysisException":
+            raise refusal(error, where, connection.name) from None
+    if connection.name == "postgres" and not place:
+        schema = _on_path(connection, table)
+        return None if schema is None else connection.table(table, database=schema)
+    return None
+
+
+def _on_path(connection: Any, table: str) -> str | None:
+    """Where PostgreSQL itself would find the table; Ibis looks into the first schema of the path alone."""
+    with connection.con.cursor() as cursor, connection.con.transaction():
+        row = cursor.execute(
+            "SELECT n.nspname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND pg_catalog.pg_table_is_visible(c.oid)",
+            (table,),
+        ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _known_types(table: Any) -> Any:
+    """Columns of a type that Ibis does not know (PostgreSQL's citext, domains) as text."""
+    odd = [name for name, kind in table.schema().items() if kind.is_unknown()]
+    return table.mutate(**{name: table[name].cast("string") for name in odd}) if odd else table
+
+
+def _tables(connection: Any, schema: str | None = None) -> list[str]:
+    with suppress(Exception):
+        return sorted(map(str, connection.list_tables(database=schema) if schema else connection.list_tables()))
+    return []
+
+
+def _list(tables: list[str]) -> str:
+    return f" ({', '.join(tables[:8])}{', …' if len(tables) > 8 else ''})" if tables else ""
+
+
+def _unknown(connection: Any, name: str) -> str:
+    """What to say of a table that is not there: one of nearly that name, or of that name elsewhere."""
+    last = list(_readings(name))[-1][1]
+    tables = _tables(connection)
+    schemas: list[str] = []
+    with suppress(Exception):
+        schemas = [s for s in map(str, connection.list_databases()) if s not in ("information_schema", "pg_catalog")]
+    for schema in schemas[:_MANY]:
+        if last in _tables(connection, schema):
+            return f"it is in the schema {schema!r}; end the address with #{schema}.{last}"
+    close = get_close_matches(last, tables, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    return f"the database has no such table among its {len(tables)}; end the address with #table or #schema.table{hint}"
+
+
+# -- Spark -------------------------------------------------------------------------------------------------------------
+#
+# How much memory it has, and where it runs, is said as Spark's users say it: ``spark-defaults.conf``, the variable
+# ``PYSPARK_SUBMIT_ARGS`` (``--driver-memory 4g pyspark-shell``), ``engine="spark://host:7077"``, settings in an address
+# (``pyspark://?spark.master=local[4]&spark.driver.memory=4g``), or a session that is running already.
+
+
+#: Of a session of our own. The console of Spark shows every query, with its values, to whoever reaches its port.
+_SETTINGS = {
+    "spark.app.name": "epsilens",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.enabled": "false",
+    "spark.log.level": "OFF",
+}
+#: What Ibis sets on any session it is given.
+_CHANGED = ("spark.sql.session.timeZone", "spark.sql.mapKeyDedupPolicy")
+#: Where pyspark and py4j log.
+_LOGGERS = ("py4j.clientserver", "py4j.java_gateway", "DataFrameQueryContextLogger", "SQLQueryContextLogger")
+_JAVA = "install Java 17 or newer, or use engine='duckdb'"
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """No warnings and no logs of pyspark: it warns of every pandas 3, and logs errors with the values in them."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [each.disabled for each in loggers]
+    root, others = logging.getLogger(), _Others()
+    with warnings.catch_warnings():
+        for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
+            warnings.simplefilter("ignore", kind)
+        for each in loggers:
+            each.disabled = True
+        root.addFilter(others)
+        try:
+            yield
+        finally:
+            root.removeFilter(others)
+            for each, was in zip(loggers, before, strict=True):
+                each.disabled = was
+
+
+class _Others(logging.Filter):
+    """Lets pass what others say: py4j tells of an interrupt, with all its lines, in nobody's name."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return f"{os.sep}py4j{os.sep}" not in record.pathname
+
+
+def is_spark_frame(data: Any) -> bool:
+    """Whether it is a DataFrame of Spark."""
+    return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "sparkSession")
+
+
+def own_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
+    """The session that is running, or a new one that is silent."""
+    try:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise MissingExtra("pyspark", extra="spark", purpose="the engine 'spark'") from error
+    with hushed(), tempfile.TemporaryFile() as log:  # Java holds it too, as long as it lives
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            return running
+        wanted = {**_SETTINGS, **({"spark.master": master} if master else {}), **(settings or {})}
+        try:
+            if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+                _need_java()
+                _start_java(wanted, log)
+            builder = SparkSession.builder
+            for name, value in wanted.items():
+                builder = builder.config(name, value)
+            return builder.getOrCreate()
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"engine is 'spark': Spark did not start ({_why(error, log)})", parameter="engine"
+            ) from None
+
+
+def _start_java(settings: Mapping[str, str], log: IO[bytes]) -> None:
+    """Start Spark's Java with nothing on our terminal: it warns before any setting of its own could tell it not to."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    conf = SparkConf().setAll(list(settings.items()))
+    SparkContext._ensure_initialized(gateway=launch_gateway(conf, {"stdout": log, "stderr": log}))
+
+
+def _need_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not found:
+        where = "JAVA_HOME names a folder without it" if home else "none was found"
+        raise InputError(f"engine is 'spark', which needs Java, and {where}: {_JAVA}", parameter="engine")
+
+
+def _why(error: Exception, log: IO[bytes] | None) -> str:
+    text = ""
+    if log is not None:
+        log.seek(0)
+        text = f"{log.read(100_000).decode('utf-8', 'replace')} {error}"
+    if re.search(r"UnsupportedClassVersion|more recent version of the Java|Unrecognized option|unrecognized VM", text):
+        return f"Java is too old: {_JAVA}"
+    if re.search(r"Could not (reserve|create)|Cannot allocate memory|insufficient memory|Invalid maximum heap", text):
+        return "the memory asked for is not there: lower spark.driver.memory"
+    if re.search(r"Master must|Could not parse Master URL", text):
+        return "the master is none of Spark's: give local[4], spark://host:7077, yarn or k8s://…"
+    if re.search(r"masters are unresponsive|Failed to connect to master|UnknownHost|Connection refused", text):
+        return "no Spark master answers there: check the host and the port"
+    return f"{sentence(error)}: check Spark's settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), or {_JAVA}"
+
+
+def unchanged(session: Any) -> Callable[[], None]:
+    """Remember the settings of somebody's session; what comes back restores them."""
+    before = {name: session.conf.get(name, None) for name in _CHANGED}
+
+    def restore() -> None:
+        with suppress(Exception):  # the session may have ended meanwhile
+            for name, value in before.items():
+                if value is None:
+                    session.conf.unset(name)
+                else:
+                    session.conf.set(name, value)
+
+    return restore
+
 
 #: Engines that read files and frames; the others have tables of their own.
 FILE_ENGINES = ("duckdb", "pyspark")

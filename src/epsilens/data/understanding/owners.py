@@ -1,6 +1,6 @@
 """Whose row it is: by the names of columns, and by how many rows a value has.
 
->>> from epsilens.data.tables.open import open_table
+>>> from epsilens.data.tables.table import open_table
 >>> orders = {"order_id": [1, 2, 3, 4], "customer": ["a17", "b20", "a17", "c31"], "amount": [5, 7, 5, 9]}
 >>> with open_table(orders) as opened:
 ...     owner_like(opened)
@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..tables.columns import As, Form, as_read
 from ..tables.engines import need_ibis
-from ..tables.forms import As, Form, as_read
-from ..tables.open import OpenTable, reading
+from ..tables.table import OpenTable, reading
 from .labels import ANSWERS, DATES, NOTHING, Label
 from .names import Kind, Meaning, meaning
 from .shapes import Shape, Shapes

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any
 
+from ..tables.columns import As, Form, Order, fold
 from ..tables.engines import need_ibis
-from ..tables.forms import As, Form, Order, fold
-from ..tables.open import OpenTable, reading
+from ..tables.table import OpenTable, reading
 from .labels import Label, label_of, nothing_in
 
 _MOST_ROWS = 1_000_000

@@ -1,6 +1,6 @@
 """What stays the same in all rows of a person: something about them, which others may know.
 
->>> from epsilens.data.tables.open import open_table
+>>> from epsilens.data.tables.table import open_table
 >>> visits = {"who": [i // 2 for i in range(60)], "kind": [i // 2 % 3 for i in range(60)], "day": list(range(60))}
 >>> with open_table(visits) as opened:
 ...     steady_of(opened, "who", ["kind", "day"], {})
@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..tables.columns import Form, as_read
 from ..tables.engines import need_ibis
-from ..tables.forms import Form, as_read
-from ..tables.open import OpenTable, reading
+from ..tables.table import OpenTable, reading
 
 _ROWS = 200_000  # enough to see it
 _PEOPLE = 20  # people with several rows, below which nothing is said

@@ -1,6 +1,6 @@
 """Read what a table is from the names and types of its columns and from counts; no cell is kept.
 
->>> from epsilens.data.tables.open import open_table
+>>> from epsilens.data.tables.table import open_table
 >>> visits = {"Patient ID": ["p1", "p2", "p1"], "Ward": ["Eye", "eye ", "Heart"], "Cost": ["8,841.70", "N/A", "12.50"]}
 >>> with open_table(visits) as opened:
 ...     seen = understand(opened)
@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..tables.forms import As, Form, Order
-from ..tables.open import OpenTable
+from ..tables.columns import As, Form, Order
+from ..tables.table import OpenTable
 from .labels import DATES, NOTHING, NUMBERS, Label
 from .names import CONTACT, Kind, Meaning, is_of_survey, meaning, says_unit
 from .owners import Owners, owners_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..tables.forms import Form
+from ..tables.columns import Form
 
 
 class Role(StrEnum):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
-from ...data.tables.source import bundled, names
+from ...data.tables.sources import bundled, names
 from ...numerics.formatting import ceil_count, ceil_digits, distinguishable, floor_digits
 from ...plan.noise import named_delta
 from ..words import cost, number, small

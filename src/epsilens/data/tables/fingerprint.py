@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 from .columns import value_of
 from .dialect import md5, name_of, ones
 from .engines import need_ibis
-from .kept import canonical
+from .row_limit import canonical
 
 if TYPE_CHECKING:
-    from .open import OpenTable
+    from .table import OpenTable
 
 
 _BLOCK = 1 << 20

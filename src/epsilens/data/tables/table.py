@@ -25,15 +25,11 @@ from typing import Any
 
 from ...errors import InputError
 from .address import masked
-from .databases import find_table
-from .engines import FILE_ENGINES, Engine, connect, connect_address, need_ibis, on_session
+from .csv_reader import from_csv
+from .engines import FILE_ENGINES, Engine, connect, connect_address, find_table, is_spark_frame, need_ibis, on_session
 from .failures import sentence
 from .frames import as_arrow, check_names, is_stream, spool
-from .parquet import from_parquet
-from .paths import Files, files_at, name_of
-from .source import CSV, PARQUET, Bundled, File, Frame, Source, Url, source_of
-from .spark import is_spark_frame
-from .text import from_csv
+from .sources import CSV, PARQUET, Bundled, File, Files, Frame, Source, Url, files_at, from_parquet, name_of, source_of
 
 
 @dataclass

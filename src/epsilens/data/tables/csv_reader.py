@@ -1,23 +1,149 @@
-"""Text files read once by DuckDB into Parquet: the values of each column, and beside them what has another form.
+"""CSV and other text files, read once: by DuckDB, strictly, into a typed Parquet copy that every engine reads.
 
-DuckDB reads strictly, and what it cannot read is found again by a second reading that collects the bad lines; that
-costs time only where the file is refused anyway.
+* Separators: comma, semicolon, tab, bar. Quotes doubled, or with a backslash before them. Lines end in LF, CRLF or CR.
+  UTF-8, UTF-16 or Windows-1252; gzip, bz2, xz or zstd. A first line ``sep=;`` is heeded, and titles above the header
+  are left out where numbers or dates below it show which line it is.
+* One file, a pattern of files or a folder of them, with equal headers.
+* An empty field is NULL, in quotes or not; an empty line is no row. Blanks around the names of columns do not count.
+  A first column without a name, as pandas and R write it, is called ``row``; columns at the end without name and
+  without values are left out. Nothing else is: a row with too few or too many fields is refused.
+* Types: a sample says what each column seems to hold. The file is then read once, as text, into Parquet: what has that
+  form is converted, and what has not stands beside it in a second column. Where that stays empty, and it nearly always
+  does, the type holds for every row. Where not, the column becomes what all its values are: a postal code ``01234`` in
+  the last of ten million rows makes it text, and no zero is lost. Only what has one meaning is converted: ``1,234``,
+  ``01/02/2024``, ``N/A``, ``yes``, `` 7`` and numbers of more digits than a machine keeps stay text; how such text is
+  to be read is said by the plan.
+* DuckDB reads strictly, and what it cannot read is found again by a second reading that collects the bad lines; that
+  costs time only where the file is refused anyway.
+
+The copy lies in the engine's private folder, and ends with it.
 """
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from .decoded import Text, check_nul, contains, from_western, one_line_end, plain, western
-from .faults import LONGEST, Fault, line_at, refused
-from .layout import Layout
-from .typed import LARGEST, Kind, all_of, restored, value, whether
+from .csv_sniffer import (
+    LONGEST,
+    Fault,
+    Layout,
+    Text,
+    check_nul,
+    contains,
+    failed,
+    from_western,
+    layout,
+    line_at,
+    looked_at,
+    one_line_end,
+    plain,
+    refused,
+    rows_in,
+    western,
+)
+from .engines import Engine, connect
+from .sources import Files, from_parquet
+
+
+class Kind(StrEnum):
+    """What the values of a column are."""
+
+    NOTHING = "nothing"  # every one is empty
+    TRUTH = "truth"
+    WHOLE = "whole number"
+    NUMBER = "number"
+    DATE = "date"
+    TIME = "date and time"
+    TEXT = "text"
+
+
+_DAY = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}"
+#: The forms, in expressions that Python and DuckDB read alike. 19 digits may still be too many for 64 bits, and
+#: 2024-02-30 is no date: those the conversion finds. A whole number among fractions has at most the 15 digits that
+#: a float keeps.
+FORMS = {
+    Kind.TRUTH: r"(?i:true|false)",
+    Kind.WHOLE: r"0|-?[1-9][0-9]{0,18}",
+    Kind.NUMBER: (
+        r"-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-2]?[0-9]{1,2})?"
+        r"|(?i:nan|[-+]?inf(inity)?)"
+    ),
+    Kind.DATE: _DAY,
+    Kind.TIME: _DAY + r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?(Z|[+-]00(:?00)?)?)?)?",
+}
+LARGEST = 10**15
+_SQL = {
+    Kind.NOTHING: "VARCHAR", Kind.TEXT: "VARCHAR", Kind.TRUTH: "BOOLEAN", Kind.WHOLE: "BIGINT",
+    Kind.NUMBER: "DOUBLE", Kind.DATE: "DATE", Kind.TIME: "TIMESTAMP",
+}  # fmt: skip
+_FORMS = {kind: re.compile(form) for kind, form in FORMS.items()}
+#: Kinds whose values give back the text they were made of, letter by letter.
+EXACT = (Kind.WHOLE, Kind.DATE)
+#: What two kinds have in common, where it is not text.
+_COMMON = {frozenset((Kind.WHOLE, Kind.NUMBER)): Kind.NUMBER, frozenset((Kind.DATE, Kind.TIME)): Kind.TIME}
+
+
+def kind_of(values: Iterable[str]) -> Kind:
+    """The kind that all values have, as far as their form says.
+
+    >>> kind_of(["1", "", "-20"]), kind_of(["1", "2.5"]), kind_of(["1", "01"]), kind_of(["2024-05-01"])
+    (<Kind.WHOLE: 'whole number'>, <Kind.NUMBER: 'number'>, <Kind.TEXT: 'text'>, <Kind.DATE: 'date'>)
+    """
+    left = list(_FORMS)
+    seen = False
+    for each in values:
+        if each:
+            seen = True
+            left = [kind for kind in left if _FORMS[kind].fullmatch(each)]
+            if not left:
+                return Kind.TEXT
+    return left[0] if seen else Kind.NOTHING
+
+
+def all_of(kinds: Iterable[Kind]) -> Kind:
+    """The kind of all values, from the kinds of some each.
+
+    >>> all_of([Kind.WHOLE, Kind.NOTHING, Kind.NUMBER]), all_of([Kind.DATE, Kind.WHOLE])
+    (<Kind.NUMBER: 'number'>, <Kind.TEXT: 'text'>)
+    """
+    made = Kind.NOTHING
+    for kind in kinds:
+        if made is Kind.NOTHING:
+            made = kind
+        elif kind not in (made, Kind.NOTHING):
+            made = _COMMON.get(frozenset((made, kind)), Kind.TEXT)
+    return made
+
+
+def value(text: str, kind: Kind) -> str:
+    """SQL: the value of ``text``, or NULL where it has not the form or is none."""
+    if kind is Kind.NOTHING:
+        return "NULL::VARCHAR"
+    if kind is Kind.TEXT:
+        return text
+    return f"CASE WHEN regexp_full_match({text}, '{FORMS[kind]}') THEN TRY_CAST({text} AS {_SQL[kind]}) END"
+
+
+def whether(odd: str, kind: Kind) -> str:
+    """SQL: whether every one of the odd texts is of that kind."""
+    return f"coalesce(bool_and({odd} IS NULL OR ({value(odd, kind)}) IS NOT NULL), true)"
+
+
+def restored(made: str, odd: str, was: Kind, now: Kind) -> str:
+    """SQL: the values of a column that turned out to be another kind than was thought; ``was`` must be exact."""
+    if was is Kind.NOTHING:
+        return value(odd, now)
+    text = f"{made}::{_SQL[now]}"
+    return f"coalesce({odd if now is Kind.TEXT else value(odd, now)}, {text})"
+
 
 _ODD, _UNNAMED = "epsilens_odd_", "epsilens_unnamed"
 _ERRORS, _SCANS = "epsilens_bad_lines", "epsilens_bad_files"
@@ -240,3 +366,77 @@ def _quoted(text: str | Path) -> str:
 
 def _name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+#: The pieces of a file that are looked at beyond its head, their size, and the rows of the head.
+_PIECES, _SIZE, _ROWS = 8, 1 << 16, 4000
+
+
+def from_csv(files: Files, path: str, engine: Engine) -> Any:
+    """The table of text files on an engine that reads files; ``path`` is what was given for them."""
+    reader = engine if engine.kind == "duckdb" else connect("duckdb")
+    folder = Path(tempfile.mkdtemp(prefix="text-", dir=engine.folder()))
+    try:
+        names, copy = _converted([Path(file) for file in files.paths], path, reader.connection.con, folder)
+        parts = tuple(str(part) for part in sorted(copy.glob("*.parquet")))
+        return from_parquet(Files(parts, str(copy), True), engine, Path(path).name).select(*names)
+    except InputError:
+        raise
+    except Exception as error:
+        raise failed(path, error, engine.folder()) from None  # its words may hold cells
+    finally:
+        if reader is not engine:
+            reader.close()
+
+
+def _converted(files: Sequence[Path], path: str, con: Any, folder: Path) -> tuple[tuple[str, ...], Path]:
+    """The names of the columns, and the folder of the typed copy."""
+    looked: list[tuple[str, Text, Layout]] = []
+    for file in files:
+        name = path if len(files) == 1 else file.name
+        text = looked_at(file, name)
+        looked.append((name, text, layout(text.head, whole=text.whole, name=name)))
+    first, _, found = looked[0]
+    for name, _, other in looked[1:]:
+        if other.names != found.names:
+            raise InputError(
+                f"table is {path!r}: {name} and {first} have different columns; give files of one table",
+                parameter="table",
+            )
+    samples = [_sampled(text, found) for _, text, found in looked]
+    kinds = [all_of(each) for each in zip(*samples, strict=True)]
+    copy = copied(looked, kinds, con, folder)
+    now = true_kinds(copy, found.names, kinds, con)
+    changed = [was for was, kind in zip(kinds, now, strict=True) if was is not kind]
+    if any(was not in (*EXACT, Kind.NOTHING) for was in changed):
+        # The text of a fraction is not kept beside it, and 1.50 and 1.5 are one number: the file is read once more.
+        copy = copied(looked, now, con, folder)
+    elif changed:
+        copy = retyped(copy, found.names, kinds, now, con, folder)
+    return found.names, copy
+
+
+def _sampled(text: Text, found: Layout) -> list[Kind]:
+    """What each column seems to hold, by the head of the file and by pieces from all over it.
+
+    It must be right only where it says text, which is not looked at again: a piece with a quote, in which fields may
+    begin anywhere, says nothing.
+    """
+    rows = list(islice(rows_in(text.head, found), _ROWS))
+    if not text.whole:
+        rows = rows[:-1]
+        if text.plain:
+            rows += [row for piece in _pieces(text.path) for row in rows_in(piece, replace(found, skip=0))]
+    fit = [row for row in rows if len(row) == found.width]
+    return [kind_of(row[i] for row in fit) for i in range(len(found.names))]
+
+
+def _pieces(path: Path) -> Iterator[str]:
+    """Whole lines from places spread over the file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        for i in range(1, _PIECES + 1):
+            file.seek(max(0, size * i // _PIECES - _SIZE))
+            lines = re.split(rb"[\r\n]+", file.read(_SIZE))
+            if not any(b'"' in line for line in lines):
+                yield b"\n".join(lines[1:-1]).decode("utf-8", "replace")
