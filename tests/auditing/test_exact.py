@@ -29,7 +29,7 @@ from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements
-from epsilens.plan.relatives import relations
+from epsilens.plan.relatives import correlation_factors
 from epsilens.publish.drawn import drawn_answers
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of, release
@@ -203,7 +203,7 @@ def test_related_people(monkeypatch: pytest.MonkeyPatch) -> None:
             "adversary": {"correlation": [[1, 0.9], [0.9, 1]]},
         }
     )
-    related = relations(read, cast(Any, None), tuple(q.planned() for q in read.queries))
+    related = correlation_factors(read, cast(Any, None), tuple(q.planned() for q in read.queries))
     adversary = next(a for a in ADVERSARIES if a.key == "correlated")
 
     def assessed() -> float:

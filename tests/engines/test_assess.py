@@ -25,7 +25,7 @@ from epsilens.plan.answers import answers_of
 from epsilens.plan.file import read_release
 from epsilens.plan.people import people_of
 from epsilens.plan.plan import Release
-from epsilens.plan.relatives import relations
+from epsilens.plan.relatives import correlation_factors
 from epsilens.plan.spread import Parameter, candidates_of, spread_of
 
 #: Spark takes seconds for each; these have every kind of item and limit among them.
@@ -132,7 +132,7 @@ def taken(opened: Any, release: Release) -> list[Any]:
         answers_of(opened, release),
         people_of(opened, release),
         [(c.value, c.answers) for c in candidates_of(opened, release, [*limits, *bounded])],
-        relations(release, opened, queries),
+        correlation_factors(release, opened, queries),
     ]
     if quasi:
         found.append(without_the_engine(scan(opened, quasi, person=release.data.person, queries=queries, epsilon=1)))

@@ -16,12 +16,14 @@ from tests.references.brute.worlds import TooMany, worst_pairs
 
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.plan.file import read_release
-from epsilens.plan.relatives import Relation, relations
+from epsilens.plan.relatives import CorrelationFactor, correlation_factors
 
 
 def _setting(words: dict[str, Any], correlation: Any) -> Setting:
     plan = read_release({**words, "adversary": {"correlation": correlation}})
-    stated = relations(plan, cast(Any, None), tuple(q.planned() for q in plan.queries))  # stated: no table is looked at
+    stated = correlation_factors(
+        plan, cast(Any, None), tuple(q.planned() for q in plan.queries)
+    )  # stated: no table is looked at
     return Setting(plan, related=stated)
 
 
@@ -130,4 +132,4 @@ def test_what_is_counted_goes_together() -> None:
     assert (apart.factor, apart.people) == (1.0, 1)
     count = _setting(_plan([{"count": "x > 1"}]), [[1, 0.1], [0.1, 1]])
     assert _read(count, "correlated") == pytest.approx(1 - math.exp(-1) / 2, rel=1e-12)
-    assert isinstance(count.related[0], Relation)
+    assert isinstance(count.related[0], CorrelationFactor)

@@ -26,7 +26,7 @@ from ..mechanisms.noise import gaussian
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
 from ..plan.noise import contribution, psi_of, scale_of
 from ..plan.plan import Release
-from ..plan.relatives import Relation, moved_together, worst_relation
+from ..plan.relatives import CorrelationFactor, correlated_movements, worst_factor
 from ..plan.words import Knows
 from .faced import Faced, faced
 from .worst import Facing
@@ -86,7 +86,7 @@ class Setting:
 
     release: Release
     scan: Scan | None = None
-    related: tuple[Relation, ...] = ()
+    related: tuple[CorrelationFactor, ...] = ()
     supposed: bool = False
 
     @property
@@ -121,7 +121,7 @@ class Setting:
     @cached_property
     def moved_together(self) -> Movements:
         """The extreme movements of a record whose relatives' records go with it."""
-        return moved_together(self.release, self.related)
+        return correlated_movements(self.release, self.related)
 
     @cached_property
     def _faced(self) -> dict[tuple[Question, float], Facing]:
@@ -293,7 +293,7 @@ def _one_of(setting: Setting) -> float:
 
 
 def _relatives(setting: Setting) -> str:
-    alike = worst_relation(setting.related)
+    alike = worst_factor(setting.related)
     who = "" if alike is None else f", and the values of {alike.known or 'none'} of {alike.others}"
     return f"Which of two records is this person’s? Reads all answers, knows how alike related records are{who}."
 

@@ -29,7 +29,7 @@ from ..plan.noise import unsaid
 from ..plan.people import Person, people_of
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
-from ..plan.relatives import Relation, relations
+from ..plan.relatives import CorrelationFactor, correlation_factors
 from ..plan.spread import candidates_of
 from ..plan.words import Resemblance, Split
 from ..plan.yaml_text import dotted
@@ -73,7 +73,7 @@ class Assessment(ValueSemantics, Result):
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
-    relations: tuple[Relation, ...] = ()
+    relations: tuple[CorrelationFactor, ...] = ()
     typical: Typical | None = None
     together: tuple[tuple[int, float], ...] = ()
     split: SplitComparison | None = None
@@ -274,7 +274,7 @@ class _Seen:
     people: tuple[Person, ...]
     split: SplitComparison | None
     proposals: tuple[Proposal, ...]
-    related: tuple[Relation, ...]
+    related: tuple[CorrelationFactor, ...]
     scan: Scan | None
     cautions: tuple[Warned, ...]
 
@@ -294,7 +294,7 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
     if plan.adversary.correlation is not Resemblance.NONE:
         tell(len(queries), "comparing related people")
     with about("data.related", person="data.person"):
-        alike = relations(plan, opened, queries)
+        alike = correlation_factors(plan, opened, queries)
     split = compare_splits(plan, answers, plan.epsilon) if len(queries) > 1 else None
     if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
         plan = plan.shared(split.best.shares)

@@ -37,17 +37,17 @@ class Warned:
 
 def before(opened: OpenTable, plan: Release) -> tuple[Warned, ...]:
     """What the table as stored says: a person nobody named, values that the plan's forms leave out."""
-    return (*_person(opened, plan), *_left_out(opened, plan))
+    return (*_unnamed_person(opened, plan), *_unread_values(opened, plan))
 
 
-def _person(opened: OpenTable, plan: Release) -> list[Warned]:
+def _unnamed_person(opened: OpenTable, plan: Release) -> list[Warned]:
     if plan.data.several:
         return []
     owner = owner_like(opened)
     return [Warned(Caution.PERSON, owner.name, owner.values, owner.most)] if owner is not None else []
 
 
-def _left_out(opened: OpenTable, plan: Release) -> list[Warned]:
+def _unread_values(opened: OpenTable, plan: Release) -> list[Warned]:
     forms = plan.data.forms
     if not forms:
         return []

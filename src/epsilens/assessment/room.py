@@ -9,9 +9,9 @@ from ..ledger.account import Account
 from ..plan.plan import Release
 from .promise import promise_of
 
-_MOST = 700.0
-_LEAST = 1e-6  # an ε below this is no release
-_FINE = 1e-3  # how close to the largest a search comes, from below
+_MOST_EPSILON = 700.0
+_LEAST_EPSILON = 1e-6  # an ε below this is no release
+_PRECISION = 1e-3  # how close to the largest a search comes, from below
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ def _largest(plan: Release, account: Account, part: str | None) -> float:
         left = limits.epsilon - account.spent.epsilon
         if left > 0 and within(left):  # not where δ is short as well
             return left
-    low, high = 0.0, min(plan.epsilon, _MOST)
+    low, high = 0.0, min(plan.epsilon, _MOST_EPSILON)
     while within(high):
         low, high = high, high * 2
-        if low >= _MOST:
-            return _MOST
+        if low >= _MOST_EPSILON:
+            return _MOST_EPSILON
     if not low:
         low = high / 2
-        while low > _LEAST and not within(low):
+        while low > _LEAST_EPSILON and not within(low):
             low, high = low / 2, low
-        if low <= _LEAST:
+        if low <= _LEAST_EPSILON:
             return 0.0
-    while high / low > 1 + _FINE:
+    while high / low > 1 + _PRECISION:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if within(middle) else (low, middle)
-    return min(low, _MOST)
+    return min(low, _MOST_EPSILON)

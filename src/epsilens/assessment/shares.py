@@ -15,7 +15,7 @@ from ..data.scan.result import Scan
 from ..errors import InputError
 from ..plan.answers import Answer
 from ..plan.plan import Release
-from ..plan.relatives import Relation
+from ..plan.relatives import CorrelationFactor
 from .adversaries import Setting
 from .risks import Risk, read_again
 from .split import LEAST_SHARE, Division, SplitComparison, division
@@ -33,7 +33,7 @@ class Basis:
     risks: tuple[Risk, ...]
     answers: tuple[tuple[Answer, ...], ...]
     scan: Scan | None
-    relations: tuple[Relation, ...]
+    relations: tuple[CorrelationFactor, ...]
     split: SplitComparison
 
 

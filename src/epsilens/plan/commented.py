@@ -23,7 +23,7 @@ _LINE = 110
 
 
 @dataclass(frozen=True)
-class Split:
+class Grouping:
     """How answers are split, and whether everybody stays in one group."""
 
     column: Column
@@ -31,18 +31,18 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class StarterParts:
     """What a plan is made of: what an attacker may know, how answers are split, what is averaged, how text is read."""
 
     known: tuple[Column, ...]
-    split: Split | None
+    split: Grouping | None
     amount: Column | None
     secret: Column | None
     read: tuple[Column, ...]
     others: tuple[str, ...]
 
 
-def written(table: str, title: str, found: Understanding, chosen: Chosen, warnings: Sequence[str]) -> str:
+def written(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
     """The plan."""
     lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
     for warning in warnings:
@@ -51,14 +51,14 @@ def written(table: str, title: str, found: Understanding, chosen: Chosen, warnin
         f"title: {as_yaml(title)}",
         "data:",
         f"  table: {as_yaml(table)}",
-        *_people(found),
-        *(_groups(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
-        *_known(chosen),
-        *_secret(chosen.secret),
-        *_read(chosen.read),
+        *_people_lines(found),
+        *(_groups_lines(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
+        *_known_lines(chosen),
+        *_secret_lines(chosen.secret),
+        *_read_lines(chosen.read),
         "queries:",
-        *_count(chosen.split),
-        *_average(chosen.amount),
+        *_count_lines(chosen.split),
+        *_average_lines(chosen.amount),
         "mechanism:",
         _with("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
         _with("  epsilon: 1.0", "choose: the total, which the queries share"),
@@ -77,7 +77,7 @@ def _with(line: str, comment: str) -> str:
     return f"{line.ljust(_WIDTH - 1)} # {comment}"
 
 
-def _people(found: Understanding) -> list[str]:
+def _people_lines(found: Understanding) -> list[str]:
     lines = []
     if found.person is not None:
         why = "its name says whose row it is" if found.person.named else "its values come back like a person's"
@@ -103,14 +103,14 @@ def _people(found: Understanding) -> list[str]:
     return lines
 
 
-def _groups(split: Split | None) -> list[str]:
+def _groups_lines(split: Grouping | None) -> list[str]:
     """Where people are in several groups, one each would leave out the others."""
     if split is None or split.steady:
         return []
     return [_with("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")]
 
 
-def _known(chosen: Chosen) -> list[str]:
+def _known_lines(chosen: StarterParts) -> list[str]:
     lines = ["  quasi_identifiers:".ljust(_WIDTH - 1) + " # choose: what an attacker may know about a person"]
     lines += [_with(f"    - {as_yaml(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known]
     if not chosen.known:
@@ -130,7 +130,7 @@ def _known(chosen: Chosen) -> list[str]:
     return lines
 
 
-def _secret(column: Column | None) -> list[str]:
+def _secret_lines(column: Column | None) -> list[str]:
     """A condition that needs no value of the table where there is one, else a line to fill in."""
     if column is None:
         return [_with("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")]
@@ -147,7 +147,7 @@ def _secret(column: Column | None) -> list[str]:
     return [_with(f"  # secret: {as_yaml(condition)}", f"{why}; fill in the value")]
 
 
-def _read(columns: Sequence[Column]) -> list[str]:
+def _read_lines(columns: Sequence[Column]) -> list[str]:
     if not columns:
         return []
     lines = [_with("  read:", "how columns of text are read; what cannot be read so counts as empty")]
@@ -177,7 +177,7 @@ def _form(form: Form) -> str:
     return form.kind.value if len(parts) == 1 else "{" + ", ".join(parts) + "}"
 
 
-def _count(split: Split | None) -> list[str]:
+def _count_lines(split: Grouping | None) -> list[str]:
     lines = [_with("  - count: true", "people, or those who meet a condition: count: age > 30")]
     if split is not None:
         lines += [
@@ -187,7 +187,7 @@ def _count(split: Split | None) -> list[str]:
     return lines
 
 
-def _average(amount: Column | None) -> list[str]:
+def _average_lines(amount: Column | None) -> list[str]:
     if amount is None:
         return []
     if amount.bounds is None:

@@ -71,7 +71,7 @@ def each_owner(items: Any, flags: Sequence[str]) -> Any:
     return items.group_by("p").agg(**{flag: ones(items[flag]).sum() for flag in flags})
 
 
-def _counted(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
+def _items_by_owner(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
     """How many items (or groups) of each need every owner has; needs of one batch, and one kind of items."""
     items = Items.PEOPLE if groups else needs[0].items
     found = look(table, needs, seen, split=items is not Items.ROWS, sums=False)
@@ -103,7 +103,7 @@ def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: 
     bound: dict[int, Need] = {}
     owners = []
     for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
-        each, used = _counted(opened.table, batch, seen, groups)
+        each, used = _items_by_owner(opened.table, batch, seen, groups)
         more = {f"over{n.position}": each[used[n.position]] > _allowed(n, groups) for n in batch}
         some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
         found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]

@@ -30,38 +30,38 @@ def as_written(plan: Release) -> Release:
     secret = data.hidden
     with about("data.secret"):
         if secret is not None:
-            where = _condition(secret.where, forms, "secret")
+            where = _formed_condition(secret.where, forms, "secret")
             changed = secret.model_copy(update={"where": where})
             data = data.model_copy(update={"secret": where if isinstance(data.secret, str) else changed})
     queries = []
     for i, query in enumerate(plan.queries):
         with about(dotted(("queries", i)), groups=dotted(("queries", i, "groups"))):
-            queries.append(_query(query, forms))
+            queries.append(_formed_query(query, forms))
     return plan.model_copy(update={"data": data, "queries": tuple(queries)})
 
 
-def _query(query: ReleaseQuery, forms: dict[str, Form]) -> ReleaseQuery:
+def _formed_query(query: ReleaseQuery, forms: dict[str, Form]) -> ReleaseQuery:
     changed: dict[str, Any] = {}
     if isinstance(query.count, str):
-        changed["count"] = _condition(query.count, forms, "count")
+        changed["count"] = _formed_condition(query.count, forms, "count")
     if query.where is not None:
-        changed["where"] = _condition(query.where, forms, "where")
+        changed["where"] = _formed_condition(query.where, forms, "where")
     if query.groups is not None:
         named = [forms.get(name) for name in query.split_by]
         changed["groups"] = tuple(
-            tuple(_label(part, form) for part, form in zip(label, named, strict=True))
+            tuple(_formed_label(part, form) for part, form in zip(label, named, strict=True))
             if isinstance(label, tuple)
-            else _label(label, named[0])
+            else _formed_label(label, named[0])
             for label in query.groups
         )
     return query.model_copy(update=changed) if changed else query
 
 
-def _label(label: Label, form: Form | None) -> Label:
-    return _text(label, form, "groups") if isinstance(label, str) and form is not None else label
+def _formed_label(label: Label, form: Form | None) -> Label:
+    return _formed_text(label, form, "groups") if isinstance(label, str) and form is not None else label
 
 
-def _text(text: str, form: Form, what: str) -> str:
+def _formed_text(text: str, form: Form, what: str) -> str:
     if form.kind is As.DATE and not _ISO.fullmatch(text):
         raise InputError(
             f"{what} has {text[:40]!r} beside a column that is read as a date: write it as '2024-12-31'", parameter=what
@@ -69,7 +69,7 @@ def _text(text: str, form: Form, what: str) -> str:
     return fold(text, form)
 
 
-def _condition(text: str, forms: dict[str, Form], what: str) -> str:
+def _formed_condition(text: str, forms: dict[str, Form], what: str) -> str:
     """The condition with each text in the form of the column it is compared with."""
     exp = syntax()
     tree = parse(text, what)
@@ -81,7 +81,7 @@ def _condition(text: str, forms: dict[str, Form], what: str) -> str:
             continue
         for literal in [x for x in node.find_all(exp.Literal) if x.parent is node and x.is_string]:
             like = isinstance(node, exp.Like)
-            written = literal.this if like and form.kind is As.DATE else _text(literal.this, form, what)
+            written = literal.this if like and form.kind is As.DATE else _formed_text(literal.this, form, what)
             changed |= written != literal.this
             literal.set("this", written)
     return render(tree) if changed else text

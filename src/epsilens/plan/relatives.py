@@ -40,7 +40,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class Relation:
+class CorrelationFactor:
     """The worst adversary against one query: the answer moves ``factor`` times as far as if people were independent.
 
     ``known`` of the ``others`` are known to them; ``by_known`` is the factor for each number that could be. ``people``
@@ -65,13 +65,13 @@ class Relation:
         return self.factor * self.unit
 
 
-def moved_together(plan: Release, found: tuple[Relation, ...]) -> Movements:
+def correlated_movements(plan: Release, found: tuple[CorrelationFactor, ...]) -> Movements:
     """What moves between two records of one person if the answers go with the relatives' as well: all queries."""
     of = {r.query: (r.people, min(r.factor * (1 + _ROUNDING), float(r.people))) for r in found}
     return related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])
 
 
-def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[Relation, ...]:
+def correlation_factors(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[CorrelationFactor, ...]:
     """What the release says about related people, a relation for each query it applies to."""
     stated = plan.adversary.correlation
     if stated is Resemblance.NONE:
@@ -86,10 +86,10 @@ def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> t
             )
         found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
         return tuple(relation for relation in found if relation is not None)
-    return stated_relations(plan)
+    return stated_factors(plan)
 
 
-def stated_relations(plan: Release) -> tuple[Relation, ...]:
+def stated_factors(plan: Release) -> tuple[CorrelationFactor, ...]:
     """What the plan itself says about related people, whatever its table holds."""
     stated = plan.adversary.correlation
     if isinstance(stated, Resemblance):
@@ -103,7 +103,7 @@ def stated_relations(plan: Release) -> tuple[Relation, ...]:
         each = curve if _valued(plan, i) else tuple(float(max(component - k, 1)) for k in range(people))
         known, factor = max(enumerate(each), key=lambda one: one[1])
         why = because if _valued(plan, i) or component == 1 else because + _ALL_TOGETHER
-        made.append(Relation(i, factor, known, people - 1, each, _unit(plan, i, rows), why, component))
+        made.append(CorrelationFactor(i, factor, known, people - 1, each, _unit(plan, i, rows), why, component))
     return tuple(made)
 
 
@@ -162,7 +162,7 @@ def _unit(plan: Release, i: int, rows: int) -> float:
     return max(m.amount / whole.sensitivity(m.noisy, relation, 1) for v in one.changed for m in v.moved)
 
 
-def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) -> Relation | None:
+def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) -> CorrelationFactor | None:
     """Equally correlated relatives, with the upper end of the estimate; None where a record is not the query's own."""
     ibis = need_ibis()
     table, person = opened.table, plan.data.person
@@ -204,9 +204,9 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
     if counted and rho > 0:
         because += _ALL_TOGETHER
     people = 1 if of_rows else alike.size if rho > 0 else 1
-    return Relation(i, curve[0], 0, others, curve, _unit(plan, i, rows_each), because, people, from_data=True)
+    return CorrelationFactor(i, curve[0], 0, others, curve, _unit(plan, i, rows_each), because, people, from_data=True)
 
 
-def worst_relation(found: tuple[Relation, ...]) -> Relation | None:
+def worst_factor(found: tuple[CorrelationFactor, ...]) -> CorrelationFactor | None:
     """The relation of the query that moves farthest, in sensitivities."""
     return max(found, key=lambda r: r.swing, default=None)

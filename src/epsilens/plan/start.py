@@ -26,7 +26,7 @@ from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError, type_phrase
 from ..results import Result
-from .commented import Chosen, Split, written
+from .commented import Grouping, StarterParts, written
 from .file import read_release
 from .plan import Release
 from .told import paragraph, warnings
@@ -120,7 +120,7 @@ def init(
     return Start(text, found)
 
 
-def _chosen(found: Understanding, split: Split | None) -> Chosen:
+def _chosen(found: Understanding, split: Grouping | None) -> StarterParts:
     owners = {o.name for o in (found.person, found.single) if o is not None}
     columns = [c for c in found.columns if c.name not in owners]
     known = tuple(c for c in columns if c.known)
@@ -129,10 +129,10 @@ def _chosen(found: Understanding, split: Split | None) -> Chosen:
     used = {c.name for c in (*known, None if split is None else split.column, amount, secret) if c is not None} | owners
     read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
     others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
-    return Chosen(known, split, amount, secret, tuple(read[:_MOST_READ]), others[:_MOST_OTHERS])
+    return StarterParts(known, split, amount, secret, tuple(read[:_MOST_READ]), others[:_MOST_OTHERS])
 
 
-def _split(opened: OpenTable, found: Understanding) -> Split | None:
+def _split(opened: OpenTable, found: Understanding) -> Grouping | None:
     """A column of few groups, rarely empty: best one in which people stay, that others know of them, of many groups."""
     owners = {o.name for o in (found.person, found.single, found.unit) if o is not None}
     fit = [
@@ -143,7 +143,7 @@ def _split(opened: OpenTable, found: Understanding) -> Split | None:
     small = [c for c in fit if c.distinct <= 12] or fit
     likely = sorted(small, key=lambda c: (c.known, c.distinct), reverse=True)[:_LOOKED_AT]
     steady = _steady(opened, found, likely)
-    return max((Split(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
+    return max((Grouping(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
 
 
 def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:

@@ -29,9 +29,9 @@ _LONGEST_NUMBER = 400
 _LONGEST_SHOWN = 40
 #: The parser written in C is many times as fast, where PyYAML was built with it.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_TEXT = "tag:yaml.org,2002:str"
-_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-_READ_AS = {_NUMBERS[0]: "a whole number", _NUMBERS[1]: "a number", "tag:yaml.org,2002:timestamp": "a date"}
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_READ_AS = {_NUMBER_TAGS[0]: "a whole number", _NUMBER_TAGS[1]: "a number", "tag:yaml.org,2002:timestamp": "a date"}
 
 
 def dotted(place: Place) -> str:
@@ -163,10 +163,10 @@ class _Reading:
             return []
         text = str(event.value)
         tag = self._loader.resolve(yaml.ScalarNode, text, event.implicit)
-        if tag == _TEXT:
+        if tag == _TEXT_TAG:
             return text
         shown = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
-        if tag in _NUMBERS and len(text) > _LONGEST_NUMBER:
+        if tag in _NUMBER_TAGS and len(text) > _LONGEST_NUMBER:
             raise InputError(f"{self._where(event)}: {shown!r} is longer than any number: put text in quotes")
         try:
             return self._loader.construct_object(yaml.ScalarNode(tag, text, event.start_mark, event.end_mark))

@@ -37,7 +37,7 @@ def said_of_part(plan: Release, partition: str, part: str) -> None:
             if all(_same(label[place], name) for label in query.labels):
                 continue
         raise InputError(
-            f"query {i + 1} may count people of other parts: add {_said(partition, part)} to its condition, {_INSTEAD}",
+            f"query {i + 1} may count people of other parts: add {_condition_text(partition, part)} to its condition, {_INSTEAD}",
             parameter=f"queries.{i + 1}.where",
         )
 
@@ -95,5 +95,5 @@ def _name(part: Any) -> str:
     return worded("part", part, needed="name the part, or leave it out").casefold()
 
 
-def _said(partition: str, part: str) -> str:
+def _condition_text(partition: str, part: str) -> str:
     return f"{partition} = {part}" if part.isdecimal() else f"{partition} = '{part[:40]}'"

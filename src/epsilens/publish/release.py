@@ -32,7 +32,7 @@ from ..plan.file import about, read_release
 from ..plan.noise import unsaid
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
-from ..plan.relatives import stated_relations
+from ..plan.relatives import stated_factors
 from ..plan.words import Resemblance, Split
 from .drawn import drawn_answers
 from .files import Form, form_of, save, writable
@@ -187,7 +187,7 @@ def _within(plan: Release, given: Assessment | None) -> None:
             keeps = f"the risk allows ε = {verdict.recommended:g} and the error needs {needed:g}, so change a limit or "
             keeps += "what is asked"
         raise _broken(plan, verdict.broken, keeps)
-    setting = Setting(plan, related=stated_relations(plan), supposed=True)
+    setting = Setting(plan, related=stated_factors(plan), supposed=True)
     risks, _ = risks_of(setting)
     if broken := {r.reading for r in risks if r.over}:
         most = allowed_by(limits_of(setting, risks), plan.epsilon).recommended

@@ -107,7 +107,7 @@ def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, h
     if kind.is_boolean():
         return bool(rng.integers(2))
     if kind.is_integer():
-        least, most = _within(kind)
+        least, most = _integer_range(kind)
         first = min(max(math.ceil(low), least), most)
         return int(rng.integers(first, max(min(math.floor(high), most), first), endpoint=True))
     if kind.is_numeric():
@@ -117,7 +117,7 @@ def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, h
     return None
 
 
-def _within(kind: Any) -> tuple[int, int]:
+def _integer_range(kind: Any) -> tuple[int, int]:
     """What a column of whole numbers holds."""
     held = np.iinfo(kind.to_numpy())
     return int(held.min), int(held.max)
@@ -133,7 +133,7 @@ def _as(value: Any, kind: Any) -> Any:
         if kind.is_boolean():
             return bool(value)
         if kind.is_integer():
-            least, most = _within(kind)
+            least, most = _integer_range(kind)
             return int(value) if least <= int(value) <= most else None
         if kind.is_decimal():
             return round(Decimal(str(value)), kind.scale or 0)

@@ -22,7 +22,7 @@ from epsilens.plan.cells import Draw, draws_of
 from epsilens.plan.movement import Movements, Question, movements
 from epsilens.plan.noise import contribution
 from epsilens.plan.plan import Release
-from epsilens.plan.relatives import Relation
+from epsilens.plan.relatives import CorrelationFactor
 
 
 @contextmanager
@@ -99,9 +99,9 @@ def all_in_one_group() -> Iterator[None]:
 @contextmanager
 def one_answer_of_relatives() -> Iterator[None]:
     """1.4: of related people one answer is read, the one that seems to tell most, without its names."""
-    honest = relatives.moved_together
+    honest = relatives.correlated_movements
 
-    def moved_together(plan: Release, found: tuple[Relation, ...]) -> Movements:
+    def moved_together(plan: Release, found: tuple[CorrelationFactor, ...]) -> Movements:
         whole = honest(plan, found)
         most = max(found, key=lambda r: r.swing * plan.shares[r.query])
         return replace(whole, each=tuple(replace(m.only({most.query}), alone=()) for m in whole.each))

@@ -9,7 +9,7 @@ from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find_reading
 from ...numerics.formatting import ceil_digits, frequency
-from ...plan.relatives import worst_relation
+from ...plan.relatives import worst_factor
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from .labels import (
     FREQUENCIES,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...assessment.accuracy import GroupError
     from ...assessment.assessment import Assessment
     from ...assessment.risks import Risk
-    from ...plan.relatives import Relation
+    from ...plan.relatives import CorrelationFactor
 
 
 #: The regulators' three words, with what each asks.
@@ -243,9 +243,9 @@ def hidden_table(a: Assessment) -> Table:
 # -- related people: what their resemblance adds, and how it depends on what is known -----------------------------
 
 
-def relation(a: Assessment) -> Relation | None:
+def relation(a: Assessment) -> CorrelationFactor | None:
     """The relation of the query that tells most about one of several related people."""
-    return worst_relation(a.relations)
+    return worst_factor(a.relations)
 
 
 def relatives_sentence(a: Assessment) -> str:
@@ -267,7 +267,7 @@ def relatives_sentence(a: Assessment) -> str:
     )
 
 
-def relatives_table(alike: Relation) -> Table:
+def relatives_table(alike: CorrelationFactor) -> Table:
     """For each number of related records that are known, how much more one answer tells."""
     levels = list(enumerate(alike.by_known))
     step = max(1, len(levels) // 10)
