@@ -65,8 +65,8 @@ def main() -> None:
     import duckdb
 
     import epsilens as el
-    from epsilens.assessment.promise import promise_of
-    from epsilens.publish.drawn import drawn_answers
+    from epsilens.assessment.guarantee import promise_of
+    from epsilens.publish.answers import drawn_answers
     from epsilens.publish.noise import drawings_of
     from epsilens.publish.release import exact_of
 

@@ -10,9 +10,9 @@ from typing import Any
 import epsilens as el
 from epsilens import correlated, notions
 from epsilens.ledger.account import Spending
-from epsilens.ledger.charge import charge_of
-from epsilens.ledger.entry import Kind
-from epsilens.ledger.parts import written
+from epsilens.ledger.budget import charge_of
+from epsilens.ledger.serialization import written
+from epsilens.ledger.store import Kind
 
 CHANNEL = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
 EVEN = [0.25] * 4

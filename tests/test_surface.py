@@ -59,6 +59,6 @@ def test_help_does_not_import_scipy() -> None:
 
 def test_submodules_do_not_hide_functions() -> None:
     # importing a submodule sets it as an attribute of the package: none may be named like a public function
-    code = "import epsilens.calibration.choose, epsilens.data.scan.scan, epsilens.assessment.assessment, epsilens"
+    code = "import epsilens.calibration.choose, epsilens.data.scan.scan, epsilens.assessment.assess, epsilens"
     code += "\nassert callable(epsilens.scan)"
     loaded_by(code + "\nassert callable(epsilens.choose) and callable(epsilens.assess)")

@@ -7,8 +7,8 @@ from . import bridges as bridges
 from . import mechanisms as mechanisms
 from . import notions as notions
 from . import papers as papers
-from .assessment.assessment import Assessment as Assessment
-from .assessment.assessment import assess as assess
+from .assessment.assess import Assessment as Assessment
+from .assessment.assess import assess as assess
 from .attacks import correlated as correlated
 from .auditing.audit import audit as audit
 from .auditing.result import Audit as Audit
@@ -38,7 +38,7 @@ from .mechanisms.noise import gaussian as gaussian
 from .mechanisms.noise import laplace as laplace
 from .mechanisms.sampling import subsample as subsample
 from .mechanisms.training import dpsgd as dpsgd
-from .plan.start import Start as Start
-from .plan.start import init as init
-from .publish.published import Published as Published
+from .plan.starter import Start as Start
+from .plan.starter import init as init
+from .publish.answers import Published as Published
 from .publish.release import release as release

@@ -19,13 +19,22 @@ from tests.examples import examples
 
 import epsilens as el
 from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, limited, simulate
-from epsilens.assessment.assessment import assess
-from epsilens.assessment.errors import above_ratio, additive, additive_miss, ratio_miss, thresholded
-from epsilens.assessment.law import Columns, Law, law_of, together
+from epsilens.assessment.assess import assess
+from epsilens.assessment.error_law import (
+    Columns,
+    Law,
+    above_ratio,
+    additive,
+    additive_miss,
+    law_of,
+    ratio_miss,
+    thresholded,
+    together,
+)
 from epsilens.data.queries import Noise
 from epsilens.errors import InputError
 from epsilens.plan.answers import Answer
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 
 NOISES = (Noise.LAPLACE, Noise.GAUSSIAN)
 LAWS = {Noise.LAPLACE: laplace, Noise.GAUSSIAN: norm}

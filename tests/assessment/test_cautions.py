@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from epsilens.assessment.assessment import assess
-from epsilens.assessment.cautions import Caution
+from epsilens.assessment.assess import assess
+from epsilens.assessment.provenance import Caution
 from epsilens.errors import InputError
 
 

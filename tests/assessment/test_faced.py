@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.assessment.faced import Faced
-from epsilens.assessment.worst import Facing
+from epsilens.assessment.worst_case import Faced, Facing
 from epsilens.laws.laplace_product import has_closed_form, laplace_vector_delta
 
 READINGS = [

@@ -8,12 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from epsilens.assessment.accuracy import QueryAccuracy, accuracy_of
-from epsilens.assessment.proposals import Proposal, lost_by, proposals
+from epsilens.assessment.accuracy import (
+    Parameter,
+    Proposal,
+    QueryAccuracy,
+    accuracy_of,
+    candidates_of,
+    lost_by,
+    proposals,
+    spread_of,
+)
 from epsilens.data.tables.table import open_table
 from epsilens.plan.answers import answers_of
-from epsilens.plan.plan import Release
-from epsilens.plan.spread import Parameter, candidates_of, spread_of
+from epsilens.plan.model import Release
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.risks import Risk
 from epsilens.errors import InputError
 from epsilens.laws.normal import psi_for_delta

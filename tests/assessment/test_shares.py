@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
-from epsilens.assessment.assessment import Assessment, assess
-from epsilens.assessment.shares import basis_of, in_proportion, resplit
+from epsilens.assessment.assess import Assessment, assess
+from epsilens.assessment.split import basis_of, in_proportion, resplit
 from epsilens.errors import InputError
 from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.show.document import Paragraph, Table, flat

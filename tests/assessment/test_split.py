@@ -15,7 +15,7 @@ from tests.examples import examples
 from epsilens.assessment.accuracy import Cause, accuracy_of
 from epsilens.assessment.split import LEAST_SHARE, compare_splits, division, least_error
 from epsilens.plan.answers import Answer
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 
 COUNT: dict[str, Any] = {"count": True}
 SUM: dict[str, Any] = {"sum": "x", "bounds": [0, 10]}

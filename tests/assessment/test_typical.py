@@ -14,12 +14,11 @@ from tests.judges.plans.laws import Pair, dominated
 from tests.references.brute.worlds import Ask, Case, listed, scales
 
 import epsilens as el
-from epsilens.assessment.assessment import assess
-from epsilens.assessment.typical import guess_right, together_of, typical_of
+from epsilens.assessment.assess import assess
+from epsilens.assessment.risks import Person, guess_right, together_of, typical_of
 from epsilens.data.queries import Noise
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
-from epsilens.plan.people import Person
 
 
 def _ways(case: Case) -> list[dict[str, tuple[float, ...]]]:

@@ -18,7 +18,7 @@ import pytest
 import typer
 from tests.judges.plans.laws import Pair
 
-from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.verdict import Standing
 from epsilens.cli.console import run
 from epsilens.cli.plans import assess as assess_command

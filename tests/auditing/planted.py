@@ -19,10 +19,11 @@ import pytest
 from epsilens.auditing.claims import Claim, claim_of
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.auditing.pipelines import ReleaseSource, plan_claim, secret_claim
-from epsilens.plan import answers, cells, needs
+from epsilens.plan import answers, cells, scan_plan
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
-from epsilens.publish import drawn, noise, published, release
+from epsilens.publish import answers as published
+from epsilens.publish import noise, release
 from epsilens.publish.noise import Drawing
 
 Patch = pytest.MonkeyPatch
@@ -115,7 +116,7 @@ def float_noise(patch: Patch) -> None:
 
 
 def true_size(patch: Patch) -> None:
-    honest = drawn._noised
+    honest = published._noised
 
     def divided(one: Any, drawings: Any) -> Any:
         made = honest(one, drawings)
@@ -124,7 +125,7 @@ def true_size(patch: Patch) -> None:
             made = replace(made, numbers={**made.numbers, **exact})
         return made
 
-    patch.setattr(drawn, "_noised", divided)
+    patch.setattr(published, "_noised", divided)
 
 
 def per_row(patch: Patch) -> None:
@@ -227,7 +228,7 @@ class _Named:
 
 def secret_in_the_hash(patch: Patch) -> None:
     """Which rows count depends on all that the queries look at, the secret's columns among it."""
-    honest = needs.content_of
+    honest = scan_plan.content_of
 
     def content(of: Any) -> tuple[list[str], list[str]]:
         outside, told = honest(of)

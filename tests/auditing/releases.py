@@ -17,9 +17,8 @@ import pyarrow as pa
 from tests.references.brute.plans import frame, make
 
 from epsilens.assessment.adversaries import Setting
-from epsilens.assessment.faced import Faced
-from epsilens.assessment.typical import together_of
-from epsilens.assessment.worst import Facing
+from epsilens.assessment.risks import together_of
+from epsilens.assessment.worst_case import Faced, Facing
 from epsilens.auditing.claims import claim_of
 from epsilens.auditing.exact import above, at_least, reached
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row

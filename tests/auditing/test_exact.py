@@ -17,10 +17,11 @@ import pytest
 from tests.auditing.planted import secret_in_the_hash, unkept_names
 from tests.auditing.releases import judge
 
-from epsilens.assessment import assessment, faced, typical, verdict
+from epsilens.assessment import assess as assessment
+from epsilens.assessment import risks, verdict, worst_case
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
-from epsilens.assessment.assessment import assess
-from epsilens.assessment.worst import Facing
+from epsilens.assessment.assess import assess
+from epsilens.assessment.worst_case import Facing
 from epsilens.auditing.audit import audit_source
 from epsilens.auditing.claims import Claim, claim_of, single_line
 from epsilens.auditing.exact import above, reached
@@ -28,9 +29,8 @@ from epsilens.auditing.pairs import MadeUpRows, PairKind
 from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
-from epsilens.plan.movement import Movements
-from epsilens.plan.relatives import correlation_factors
-from epsilens.publish.drawn import drawn_answers
+from epsilens.plan.movement import Movements, correlation_factors
+from epsilens.publish.answers import drawn_answers
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of, release
 
@@ -157,7 +157,7 @@ def all_in_one(patch: pytest.MonkeyPatch) -> None:
         chance = 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
         return -(-alone // people) * math.log1p(-chance)
 
-    patch.setattr(faced, "unlisted", unlisted)
+    patch.setattr(worst_case, "unlisted", unlisted)
 
 
 @pytest.mark.parametrize(("people", "truth"), [(2, 0.850), (5, 0.975), (10, 0.999)])
@@ -165,9 +165,9 @@ def test_several_people_together(people: int, truth: float, monkeypatch: pytest.
     said = plan({"count": True, "by": "g", "threshold": 2}, epsilon=0.1)
     found = apart(said, people)
     assert found.read("success", {"prior": 0.5}) == pytest.approx(truth, abs=1e-3)
-    assert above(found, success(dict(typical.together_of(read_release(said), 0.1))[people])) <= NEARLY
+    assert above(found, success(dict(risks.together_of(read_release(said), 0.1))[people])) <= NEARLY
     all_in_one(monkeypatch)
-    assert above(found, success(dict(typical.together_of(read_release(said), 0.1))[people])) > 0.1
+    assert above(found, success(dict(risks.together_of(read_release(said), 0.1))[people])) > 0.1
 
 
 # -- 1.4: related people ----------------------------------------------------------------------------------------------

@@ -201,7 +201,7 @@ def _moved(page: Any, done: Callable[[], Any]) -> None:
 
 
 def test_moving_one_share_makes_room_and_the_numbers_follow(visit: Visit) -> None:
-    from epsilens.assessment.assessment import assess
+    from epsilens.assessment.assess import assess
     from epsilens.plan.file import read_release
 
     page = _shares_of(visit, 1280)

@@ -18,15 +18,15 @@ from tests.engines.places import Place
 from tests.plan import plain
 from tests.plan.test_answers import DATA, QUERIES, content, plan, shown, table
 
-from epsilens.assessment.assessment import assess
+from epsilens.assessment.accuracy import Parameter, candidates_of, spread_of
+from epsilens.assessment.assess import assess
+from epsilens.assessment.risks import people_of
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.table import open_table
 from epsilens.plan.answers import answers_of
 from epsilens.plan.file import read_release
-from epsilens.plan.people import people_of
-from epsilens.plan.plan import Release
-from epsilens.plan.relatives import correlation_factors
-from epsilens.plan.spread import Parameter, candidates_of, spread_of
+from epsilens.plan.model import Release
+from epsilens.plan.movement import correlation_factors
 
 #: Spark takes seconds for each; these have every kind of item and limit among them.
 ON_SPARK = ("rows", "unit, fewer groups")

@@ -10,10 +10,9 @@ import pytest
 import epsilens as el
 from epsilens.errors import LimitError
 from epsilens.ledger.account import Account, accounts_of, closes
-from epsilens.ledger.charge import FREE, Charge, charge_of
-from epsilens.ledger.entry import Entry, Kind
-from epsilens.ledger.limits import Limits
-from epsilens.ledger.parts import written
+from epsilens.ledger.budget import FREE, Charge, Limits, charge_of
+from epsilens.ledger.serialization import written
+from epsilens.ledger.store import Entry, Kind
 
 
 class Book:

@@ -11,8 +11,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 import epsilens as el
-from epsilens.ledger.charge import FREE, Charge, charge_of, given_away
-from epsilens.ledger.limits import Limits
+from epsilens.ledger.budget import FREE, Charge, Limits, charge_of, given_away
 
 
 @pytest.mark.parametrize(

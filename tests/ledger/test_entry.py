@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.ledger.entry import Entry, Kind, text_of
+from epsilens.ledger.store import Entry, Kind, text_of
 
 
 def test_the_hash_is_over_the_whole_line() -> None:

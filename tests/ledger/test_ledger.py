@@ -17,10 +17,9 @@ from tests.ledger.trials import STEPS, run_trial
 import epsilens as el
 from epsilens.errors import LimitError
 from epsilens.ledger.account import Spending
-from epsilens.ledger.charge import Charge, charge_of
-from epsilens.ledger.entry import Kind
+from epsilens.ledger.budget import Charge, Limits, charge_of
 from epsilens.ledger.ledger import Ledger, Reservation
-from epsilens.ledger.limits import Limits
+from epsilens.ledger.store import Kind
 
 LAPLACE = el.laplace(epsilon=0.5)
 CHARGE = charge_of(LAPLACE)

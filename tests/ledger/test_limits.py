@@ -9,9 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 import epsilens as el
-from epsilens.ledger.charge import Charge
-from epsilens.ledger.limits import Limits
-from epsilens.ledger.names import worded
+from epsilens.ledger.budget import Charge, Limits, worded
 
 
 @pytest.mark.parametrize("success", [0.51, 0.65, 0.9])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilens.ledger.names import alike
+from epsilens.ledger.budget import alike
 
 NAME = "people of my clinic"
 

@@ -14,8 +14,8 @@ from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.catalogue.mechanisms import MECHANISMS
-from epsilens.ledger.entry import text_of
-from epsilens.ledger.parts import rebuilt, written
+from epsilens.ledger.serialization import rebuilt, written
+from epsilens.ledger.store import text_of
 
 
 @pytest.mark.parametrize("build", EXPERIMENTS.values(), ids=EXPERIMENTS)

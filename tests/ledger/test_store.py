@@ -14,10 +14,9 @@ from tests.ledger.trials import run_trial
 
 import epsilens as el
 from epsilens.ledger import store as module
-from epsilens.ledger.charge import charge_of
-from epsilens.ledger.entry import Kind
+from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Reservation
-from epsilens.ledger.store import Store
+from epsilens.ledger.store import Kind, Store
 
 LAPLACE = el.laplace(epsilon=0.1)
 

@@ -29,9 +29,9 @@ import epsilens as el
 from epsilens.errors import LimitError
 from epsilens.ledger import store
 from epsilens.ledger.account import Spending
-from epsilens.ledger.charge import Charge, charge_of
-from epsilens.ledger.entry import Kind
+from epsilens.ledger.budget import Charge, charge_of
 from epsilens.ledger.ledger import Reservation
+from epsilens.ledger.store import Kind
 
 WRITERS = 4
 STEPS = ("locked", "written", "committed", "drawing", "closing")

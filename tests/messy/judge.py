@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.messy.expected import Expected
 
-from epsilens.plan.asked import Data, ReleaseQuery
+from epsilens.plan.model import Data, ReleaseQuery
 
 Row = Mapping[str, Any]
 _TERM = re.compile(r"""\s*(?:"((?:[^"]|"")+)"|(\w+))\s*(<=|>=|<>|!=|=|<|>)\s*(?:'((?:[^']|'')*)'|([-\d.]+))\s*""")

@@ -23,7 +23,7 @@ from epsilens.data.understanding.understood import Role, Understanding
 from epsilens.errors import InputError
 from epsilens.plan.answers import Answer, answers_of
 from epsilens.plan.file import read_release
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 
 #: Those whose whole report is made every time; the others' are for the patient.
 _QUICK = ("hospital", "panel")

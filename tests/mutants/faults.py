@@ -37,7 +37,7 @@ FAULTS = (
         (f"{PLANS}[1.1]", "tests/plan/test_cells.py"),
     ),
     Fault(
-        "1.2", "a secret x another query's limit", "plan/needs.py",
+        "1.2", "a secret x another query's limit", "plan/scan_plan.py",
         "    return [name for name in found if name not in told], [name for name in found if name in told]",
         "    return list(found), []",
         (f"{PLANS}[1.2]", "tests/plan/test_cells.py"),
@@ -51,7 +51,7 @@ FAULTS = (
          "tests/assessment/test_typical.py"),
     ),
     Fault(
-        "1.4", "correlated records x several answers", "plan/relatives.py",
+        "1.4", "correlated records x several answers", "plan/movement.py",
         "    return related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])\n",
         "    whole = related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])\n"
         "    most = max(found, key=lambda r: r.swing * plan.shares[r.query])\n"
@@ -64,7 +64,7 @@ FAULTS = (
         (f"{PLANS}[1.5]", "tests/auditing/test_exact.py::test_what_is_recommended", "tests/assessment/test_verdict.py"),
     ),
     Fault(
-        "1.6", "people as they are x a grid", "assessment/typical.py",
+        "1.6", "people as they are x a grid", "assessment/risks.py",
         "    upper = (m1 - m0) / -np.expm1(low - high)\n", "    upper = m1 / 2\n",
         ("tests/assessment/test_typical.py",),
     ),
@@ -94,23 +94,23 @@ FAULTS = (
         ("tests/publish/test_release.py",),
     ),
     Fault(
-        "1.8 names", "an account x a name that looks like its own", "ledger/names.py",
+        "1.8 names", "an account x a name that looks like its own", "ledger/budget.py",
         "    return not _skeletons(one).isdisjoint(_skeletons(other))\n",
         "    return one.casefold() == other.casefold()\n",
         ("tests/ledger/test_ledger.py", "tests/ledger/test_names.py"),
     ),
     Fault(
-        "1.8 title", "saved answers x another title", "plan/plan.py",
+        "1.8 title", "saved answers x another title", "plan/model.py",
         'exclude={"title": True, "data": {"table"}}', 'exclude={"data": {"table"}}',
         ("tests/publish/test_release.py::test_the_same_plan_gives_the_same_answers_whatever_the_data",),
     ),
     Fault(
-        "1.9", "an address with a password x files and the ledger", "plan/plan.py",
+        "1.9", "an address with a password x files and the ledger", "plan/model.py",
         '        said["data"]["table"] = self.data.called\n', "",
         ("tests/publish/test_published.py::test_nothing_of_an_address_is_published",),
     ),
     Fault(
-        "1.9 path", "a private path x files and the ledger", "plan/asked.py",
+        "1.9 path", "a private path x files and the ledger", "plan/model.py",
         '        return self.name or (self.table if self.table in names() else "the table")\n',
         "        return self.name or masked(self.table)\n",
         ("tests/publish/test_published.py::test_nothing_of_a_path_is_told",),

@@ -17,17 +17,16 @@ from tests.plan.test_cells import ASKED, LIMITED, SCHEMA, crowd, plain_rows, pla
 
 import epsilens as el
 from epsilens.assessment.adversaries import Setting, met
-from epsilens.assessment.promise import promise_of
-from epsilens.assessment.typical import together_of
+from epsilens.assessment.guarantee import promise_of
+from epsilens.assessment.risks import people_of, together_of
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
-from epsilens.ledger.charge import charge_of
+from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Reservation
 from epsilens.plan.answers import answers_of
 from epsilens.plan.cells import cells, cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.plan.people import people_of
-from epsilens.publish.drawn import drawn_answers
+from epsilens.publish.answers import drawn_answers
 from epsilens.publish.noise import Drawing, drawings_of
 
 PLANS: tuple[dict[str, Any], ...] = (

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 from tests.plan import plain
 
+from epsilens.assessment.risks import Person, people_of
 from epsilens.data.tables.dialect import Grid
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.plan.answers import Answer, answers_of
 from epsilens.plan.contribution import Contribution, Noisy
 from epsilens.plan.file import read_release
-from epsilens.plan.people import Person, people_of
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 
 
 def table(rows: int = 400, seed: int = 1) -> pa.Table:

@@ -15,7 +15,7 @@ from tests.engines.conftest import _place, on_postgres, on_sqlite, place, server
 from tests.engines.places import Place
 
 import epsilens as el
-from epsilens.assessment.promise import promise_of
+from epsilens.assessment.guarantee import promise_of
 from epsilens.data.tables.dialect import Steps
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of

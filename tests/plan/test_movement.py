@@ -14,9 +14,9 @@ import epsilens as el
 from epsilens.assessment.adversaries import Setting
 from epsilens.plan.contribution import Contribution, Noisy
 from epsilens.plan.file import read_release
+from epsilens.plan.model import Release
 from epsilens.plan.movement import Movement, Question, about_secret, movements
 from epsilens.plan.noise import listed, named_delta, scale_of, threshold_of
-from epsilens.plan.plan import Release
 from epsilens.worlds import Relation
 
 A, T, N, P = Noisy.ANSWER, Noisy.TOTAL, Noisy.SIZE, Noisy.PEOPLE

@@ -10,7 +10,7 @@ import pytest
 
 from epsilens.errors import InputError
 from epsilens.plan.file import MOST_BYTES, read_release
-from epsilens.plan.plan import json_schema
+from epsilens.plan.model import json_schema
 
 ROOT = Path(__file__).parents[2]
 GOOD = """\

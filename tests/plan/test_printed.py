@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from epsilens.plan.asked import Data
+from epsilens.plan.model import Data
 
 
 def test_a_plan_that_is_printed_keeps_its_password() -> None:

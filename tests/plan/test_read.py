@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from epsilens.assessment.assessment import assess
-from epsilens.assessment.cautions import Caution
+from epsilens.assessment.assess import assess
+from epsilens.assessment.provenance import Caution
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
-from epsilens.plan.read import as_written, mentioned
+from epsilens.plan.labels import as_written, mentioned
 
 MESSY = {
     "Patient ID": ["a", "A ", "b", "c", "c", "d"],

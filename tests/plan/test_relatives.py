@@ -16,7 +16,7 @@ from tests.references.brute.worlds import TooMany, worst_pairs
 
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.plan.file import read_release
-from epsilens.plan.relatives import CorrelationFactor, correlation_factors
+from epsilens.plan.movement import CorrelationFactor, correlation_factors
 
 
 def _setting(words: dict[str, Any], correlation: Any) -> Setting:

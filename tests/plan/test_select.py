@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from epsilens.assessment.assessment import assess
+from epsilens.assessment.assess import assess
 from epsilens.errors import InputError
-from epsilens.plan.asked import ReleaseQuery
 from epsilens.plan.file import read_release
+from epsilens.plan.model import ReleaseQuery
 
 
 def plan(*queries: dict[str, Any], **data: Any) -> dict[str, Any]:

@@ -12,8 +12,7 @@ import yaml
 
 from epsilens.errors import InputError
 from epsilens.plan import file as plan_file
-from epsilens.plan.file import read_release
-from epsilens.plan.yaml_text import parsed
+from epsilens.plan.file import parsed, read_release
 
 
 @pytest.mark.parametrize(

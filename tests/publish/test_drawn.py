@@ -29,13 +29,12 @@ from tests.publish.laws import (
 )  # fmt: skip
 
 import epsilens as el
-from epsilens.assessment.promise import promise_of
+from epsilens.assessment.guarantee import promise_of
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import Cells, cells
 from epsilens.plan.file import read_release
-from epsilens.publish.drawn import drawn_answers
+from epsilens.publish.answers import PublishedAnswer, drawn_answers
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.published import PublishedAnswer
 from epsilens.publish.standalone import listed_interval
 
 pytest.importorskip("opendp")

@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import InputError, LimitError
-from epsilens.publish.offer import Left
+from epsilens.publish.answers import Left
 
 pytest.importorskip("opendp")
 

@@ -14,9 +14,9 @@ from tests.engines.places import Place
 import epsilens as el
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError, LimitError
-from epsilens.ledger.charge import charge_of
+from epsilens.ledger.budget import charge_of
 from epsilens.plan.file import read_release
-from epsilens.publish.parted import one_part_each, said_of_part
+from epsilens.publish.release import one_part_each, said_of_part
 
 pytest.importorskip("opendp")
 

@@ -15,10 +15,9 @@ import typer
 import epsilens as el
 from epsilens.cli.app import app
 from epsilens.cli.console import run
-from epsilens.ledger.charge import charge_of
+from epsilens.ledger.budget import charge_of
 from epsilens.plan.file import read_release
-from epsilens.publish.files import Form
-from epsilens.publish.script import script_of
+from epsilens.publish.files import Form, script_of
 
 pytest.importorskip("opendp")
 

@@ -23,11 +23,11 @@ from tests.publish.trials import run_release_trial
 
 import epsilens as el
 from epsilens.errors import InputError, LimitError, WriteError
-from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Reservation
+from epsilens.ledger.store import Kind
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
-from epsilens.publish.published import Published
+from epsilens.publish.answers import Published
 
 pytest.importorskip("opendp")
 

@@ -22,7 +22,7 @@ from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.plan.cells import cells
 from epsilens.plan.file import read_release
-from epsilens.publish.script import script_of
+from epsilens.publish.files import script_of
 
 pytest.importorskip("opendp")
 

@@ -11,8 +11,8 @@ from scipy.stats import laplace, norm
 
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
+from epsilens.publish.answers import Noised, answers_of
 from epsilens.publish.noise import drawing_of
-from epsilens.publish.published import Noised, answers_of
 from epsilens.publish.standalone import beyond, counted, interval, limited, listed_interval, quantile
 
 LAWS: dict[str, Any] = {"laplace": laplace, "gaussian": norm}

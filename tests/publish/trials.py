@@ -29,11 +29,11 @@ import pyarrow as pa
 from tests.ledger.trials import Doom, Tell, Trial, forked, watch
 
 import epsilens as el
-from epsilens.assessment.assessment import Assessment
+from epsilens.assessment.assess import Assessment
 from epsilens.errors import EpsilensError, LimitError
 from epsilens.ledger import store
 from epsilens.ledger.account import Account
-from epsilens.ledger.entry import Entry, Kind
+from epsilens.ledger.store import Entry, Kind
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
 

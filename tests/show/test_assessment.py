@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.assess import Assessment, assess
 from epsilens.show.assessment.report import present
 from epsilens.show.assessment.words import headline, sentence, status
 from epsilens.show.render import html

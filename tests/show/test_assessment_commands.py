@@ -11,14 +11,14 @@ import pytest
 import typer
 import yaml
 
-from epsilens.assessment.assessment import assess
+from epsilens.assessment.assess import assess
 from epsilens.cli.console import run
 from epsilens.cli.demo import PEOPLE, RELEASE, main
 from epsilens.cli.plans import assess as assess_command
 from epsilens.cli.plans import init as init_command
 from epsilens.errors import InputError, MissingExtra
 from epsilens.plan.file import read_release
-from epsilens.plan.start import init
+from epsilens.plan.starter import init
 
 ROOT = Path(__file__).parents[2]
 

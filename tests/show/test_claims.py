@@ -22,9 +22,9 @@ import pytest
 from scipy.optimize import brentq
 from tests.judges.plans.laws import Pair, gaussian_delta
 
-from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.assess import Assessment, assess
 from epsilens.data.tables.table import open_table
-from epsilens.plan.words import Resemblance
+from epsilens.plan.model import Resemblance
 from epsilens.show.assessment.report import present
 from epsilens.show.document import (
     Block,

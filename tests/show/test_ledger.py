@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import epsilens as el
-from epsilens.ledger.charge import charge_of
+from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Ledger, Reservation
 from epsilens.show.charts.ledger import over_time
 

@@ -12,10 +12,10 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 
-from epsilens.assessment.assessment import assess
+from epsilens.assessment.assess import assess
 from epsilens.cli.demo import RELEASE
 from epsilens.plan.file import read_release
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 from epsilens.show.assessment.data import as_dict
 from epsilens.web.form import EXAMPLES, plan_from_entries, plan_from_release, release_mapping, to_yaml
 

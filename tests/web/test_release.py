@@ -32,9 +32,9 @@ from tests.web.navigation import CSV, followed
 from tests.web.servers import SOURCE
 
 import epsilens as el
-from epsilens.ledger.entry import Kind
+from epsilens.ledger.store import Kind
 from epsilens.plan.file import read_release
-from epsilens.plan.read import as_written
+from epsilens.plan.labels import as_written
 from epsilens.web import release
 from epsilens.web.app import create_app
 from epsilens.web.limits import ServerLimits

@@ -15,8 +15,8 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
-from epsilens.assessment.assessment import Assessment, assess
-from epsilens.assessment.shares import Basis, basis_of
+from epsilens.assessment.assess import Assessment, assess
+from epsilens.assessment.split import Basis, basis_of
 from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
 from epsilens.show.assessment.split import HEADING, split_section
@@ -90,7 +90,7 @@ def test_the_panel_follows_the_section_it_is_about(
     others = tuple(s for s in whole.sections if s.heading != HEADING)
     section = split_section(made)
     assert section is not None
-    monkeypatch.setattr("epsilens.assessment.assessment.assess", lambda *a, **k: made)
+    monkeypatch.setattr("epsilens.assessment.assess.assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
         monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
         found = answer(Task({"task": "assess", "yaml": TEXT}))

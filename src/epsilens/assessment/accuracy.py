@@ -6,14 +6,22 @@ dropped, what bounds cut off, how often a threshold hides the group) and togethe
 about every published number, so that it is judged by the group whose error is largest for its answer; the typical group
 stands beside it. Answers of 0 have no error to compare with and are left out. All of it but the noise is read from the
 confidential table.
+
+A bound that cuts more off, or a limit on contributions that drops more, than the noise hides in the worst group of some
+query is not made good by any ε. Which others are worth trying is read from the table (quantiles of values,
+rows and groups); every candidate is answered exactly and its error read as the plan's own is, and the one with the
+least error is proposed. Choosing so looks at the confidential data, and every proposal says it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +29,16 @@ from ..attacks.tampering_detection.hiding import hidden_bias
 from ..checks import Array
 from ..data.queries import Noise as Kind
 from ..data.queries import QueryKind
+from ..data.tables.columns import column_of, value_of
+from ..data.tables.engines import Engine, need_ibis
+from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..numerics.roots import safe_boundary
-from ..plan.answers import Answer
-from ..plan.contribution import Noisy
+from ..plan.answers import Answer, answers_of
+from ..plan.contribution import Contribution, Noisy
+from ..plan.model import ERROR, Release, ReleaseQuery
 from ..plan.noise import contributions
-from ..plan.plan import ERROR, Release
-from .errors import additive
-from .law import LEVEL, Columns, Law, law_of, together
+from .error_law import LEVEL, Columns, Law, additive, law_of, together
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
 MOST_EPSILON = 700.0
@@ -283,3 +293,252 @@ def simulate(query: QueryAccuracy, epsilon: float, plan: Release, releases: int 
         seen = made if law.people_scale is None else columns.people[:, None] + draw(law.people_scale)
         made = np.where((seen < law.threshold) | (columns.people[:, None] == 0), np.nan, made)
     return np.asarray(made)
+
+
+# -- better bounds and limits --------------------------------------------------------------------------------------
+
+
+#: The shares of values below the lower or above the upper bound that is tried.
+_TAILS = (0.0, 0.001, 0.01, 0.025, 0.05, 0.1)
+#: The shares of owners who lose nothing under the limit that is tried.
+_KEPT = (0.5, 0.9, 0.99, 1.0)
+_DIGITS = 2
+
+
+class Parameter(StrEnum):
+    """What could be chosen otherwise."""
+
+    BOUNDS = "bounds"  # of one query
+    MAX_ROWS = "max_rows"  # of the plan
+    MAX_GROUPS = "max_groups"  # of the plan
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What one query sees of the table: quantiles of its values, of the rows and of the groups of one owner.
+
+    ``low`` and ``high`` are the values that the shares ``_TAILS`` lie below and above; ``each`` is the number of rows,
+    or groups, that the shares ``_KEPT`` of owners do not exceed. Empty where it was not asked for.
+    """
+
+    query: int
+    parameter: Parameter
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    each: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan with one choice changed, for the sake of one query, and the answers of all of its queries."""
+
+    query: int
+    parameter: Parameter
+    value: tuple[float, float] | int
+    plan: Release
+    answers: tuple[tuple[Answer, ...], ...]
+
+
+def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter) -> Spread:
+    """What one query sees of the table, in one pass."""
+    table, asked, planned = opened.table, plan.queries[query], plan.queries[query].planned()
+    rows = table.filter(planned.rows(table))
+    if asked.kind.bounded:
+        number = value_of(column_of(rows, planned.column, "query"), "query").cast("float64")
+        if parameter is Parameter.BOUNDS:
+            return Spread(query, parameter, *_tails(opened.engine, rows.select(x=number)))
+        rows = rows.filter(number.notnull())
+    whose = {"p_": value_of(column_of(rows, plan.data.owner, "person"), "person")}
+    if parameter is Parameter.MAX_GROUPS:
+        keys = {f"g{j}_": value_of(column_of(rows, name, "query"), "query") for j, name in enumerate(asked.split_by)}
+        rows = rows.select(**whose, **keys).distinct()
+    else:
+        rows = rows.select(**whose)
+    each = rows.group_by("p_").agg(n_=rows.count())
+    owners = each.group_by("n_").agg(owners=each.count())
+    got = opened.engine.fetch(owners.order_by("n_")).to_pylist()
+    return Spread(query, parameter, each=_quantiles([(int(r["n_"]), int(r["owners"])) for r in got]))
+
+
+def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The values that the shares ``_TAILS`` of ``x`` lie below and above, between two of them in proportion.
+
+    By the places of the values, which engines agree on; their own quantiles differ in the last digit.
+    """
+    ibis = need_ibis()
+    some = rows.filter(rows["x"].notnull())
+    each = some.group_by("x").agg(n=some.count())
+    total = int(engine.fetch(each.aggregate(n=each["n"].sum())).to_pylist()[0]["n"] or 0)
+    if not total:
+        return (), ()
+    at = [share * (total - 1) for share in (*_TAILS, *(1 - tail for tail in _TAILS))]
+    wanted = sorted({place for a in at for place in (math.floor(a), math.ceil(a))})
+    ranked = each.mutate(end=each["n"].sum().over(ibis.window(order_by="x", preceding=None, following=0)))
+    held = [(ranked["end"] - ranked["n"] <= place) & (ranked["end"] > place) for place in wanted]
+    got = sorted((int(r["end"]), float(r["x"])) for r in engine.fetch(ranked.filter(ibis.or_(*held))).to_pylist())
+
+    def value(place: int) -> float:
+        return next(x for end, x in got if end > place)
+
+    found = []
+    for a in at:
+        low, high = value(math.floor(a)), value(math.ceil(a))
+        found.append(low + (high - low) * (a - math.floor(a)))
+    return tuple(found[: len(_TAILS)]), tuple(found[len(_TAILS) :])
+
+
+def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The smallest numbers that the shares ``_KEPT`` of owners do not exceed.
+
+    >>> _quantiles([(1, 60), (2, 30), (9, 10)])
+    (1, 2, 9, 9)
+    """
+    total, made = sum(owners for _, owners in counted), []
+    for share in _KEPT if counted else ():
+        below = 0
+        for number, owners in counted:
+            below += owners
+            if below >= share * total * (1 - 1e-12):
+                made.append(number)
+                break
+    return tuple(made)
+
+
+def candidates_of(opened: OpenTable, plan: Release, asked: Sequence[tuple[int, Parameter]]) -> tuple[Candidate, ...]:
+    """What could be chosen instead, for each query and choice that is asked about.
+
+    Bounds of all queries are answered in one go; every other limit needs the table once more.
+    """
+    spreads = [spread_of(opened, plan, query, parameter) for query, parameter in asked]
+    bounded = [(s.query, b) for s in spreads if s.parameter is Parameter.BOUNDS for b in _bounds(plan, s)]
+    made = list(_with_bounds(opened, plan, bounded)) if bounded else []
+    for parameter in (Parameter.MAX_ROWS, Parameter.MAX_GROUPS):
+        limits: dict[int, int] = {}
+        for spread in (s for s in spreads if s.parameter is parameter):
+            for number in spread.each:
+                limits.setdefault(number, spread.query)
+        for number in sorted(set(limits) - {getattr(plan.data, parameter.value) or 1}):
+            other = _limited(plan, parameter, number)
+            made.append(Candidate(limits[number], parameter, number, other, answers_of(opened, other)))
+    return tuple(made)
+
+
+def _limited(plan: Release, parameter: Parameter, number: int) -> Release:
+    return plan.model_copy(update={"data": plan.data.model_copy(update={parameter.value: number})})
+
+
+def _with_bounds(opened: OpenTable, plan: Release, bounded: list[tuple[int, tuple[float, float]]]) -> list[Candidate]:
+    """A query for each candidate, all of them answered as one plan."""
+    queries = [plan.queries[i].model_copy(update={"bounds": bounds}) for i, bounds in bounded]
+    answers = answers_of(opened, plan.model_copy(update={"queries": tuple(queries)}))
+    made = []
+    for (i, bounds), query, found in zip(bounded, queries, answers, strict=True):
+        other = plan.model_copy(update={"queries": (*plan.queries[:i], query, *plan.queries[i + 1 :])})
+        made.append(Candidate(i, Parameter.BOUNDS, bounds, other, (found,)))
+    return made
+
+
+def _bounds(plan: Release, spread: Spread) -> list[tuple[float, float]]:
+    """The planned lower bound, or the smallest values, with upper bounds that cut off less and less; the other way too.
+
+    Numbers people can type, rounded outwards.
+    """
+    planned = plan.queries[spread.query].bounds
+    if planned is None or not spread.low:
+        return []
+    lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low[:1])))
+    highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high)))
+    if _downwards(plan.queries[spread.query], spread):
+        lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low)))
+        highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high[:1])))
+    return [(low, high) for low in lows for high in highs if low < high and (low, high) != planned]
+
+
+def _downwards(query: ReleaseQuery, spread: Spread) -> bool:
+    """Whether more is cut off below than above."""
+    low, high = query.bounds or (0.0, 0.0)
+    return low - spread.low[0] > spread.high[0] - high
+
+
+def _rounded(number: float, rounding: str) -> float:
+    """
+    >>> _rounded(76.1, ROUND_CEILING), _rounded(-0.123, ROUND_FLOOR), _rounded(1234.0, ROUND_CEILING)
+    (77.0, -0.13, 1300.0)
+    """
+    if number == 0 or not math.isfinite(number):
+        return number
+    return float(Context(prec=_DIGITS, rounding=rounding).create_decimal(Decimal(number)))
+
+
+#: A proposal takes at least this share of the error away.
+_WORTH = 0.1
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A better choice for one query: ``error_now`` and ``error_then`` are shares of the answer, in the worst group.
+
+    ``parameter`` is the query's own for bounds, the plan's for ``max_rows`` and ``max_groups``: those change the noise
+    of other queries too, and are proposed only where the largest error of all queries does not grow.
+    """
+
+    query: int
+    parameter: Parameter
+    value: tuple[float, float] | int
+    error_now: float
+    error_then: float
+    looks_at_data: bool = True
+
+
+def lost_by(plan: Release, accuracy: Sequence[QueryAccuracy]) -> tuple[tuple[int, Parameter], ...]:
+    """The choices that lose more than the noise hides, in the typical or the worst group of each query."""
+    return tuple(dict.fromkeys(_lost(plan, accuracy)))
+
+
+def _lost(plan: Release, accuracy: Sequence[QueryAccuracy]) -> Iterator[tuple[int, Parameter]]:
+    for query in accuracy:
+        one = Contribution(query.index, plan.queries[query.index], plan.data)
+        for group in (query.planned.typical, query.planned.worst):
+            if group is None:
+                continue
+            if abs(group.clamping) > group.noise:
+                yield query.index, Parameter.BOUNDS
+            if abs(group.contribution) > group.noise:
+                if not one.counted:
+                    yield query.index, Parameter.MAX_ROWS
+                if one.counted or (plan.data.max_groups is not None and one.query.split_by):
+                    yield query.index, Parameter.MAX_GROUPS
+
+
+def proposals(
+    plan: Release, accuracy: Sequence[QueryAccuracy], candidates: Sequence[Candidate]
+) -> tuple[Proposal, ...]:
+    """The best candidate for each choice that loses too much, where it is worth its while."""
+    now = [_error(plan, q.index, q.answers) for q in accuracy]
+    found = []
+    for query, parameter in lost_by(plan, accuracy):
+        if parameter is Parameter.BOUNDS:
+            mine = [c for c in candidates if (c.query, c.parameter) == (query, parameter)]
+            tried = [(_error(c.plan, query, c.answers[0]), i) for i, c in enumerate(mine)]
+            error, place = min(tried, default=(math.inf, 0))
+            if error < now[query] * (1 - _WORTH):
+                found.append(Proposal(query, parameter, mine[place].value, now[query], error))
+    for parameter in (Parameter.MAX_ROWS, Parameter.MAX_GROUPS):
+        losing = [query for query, lost in lost_by(plan, accuracy) if lost is parameter]
+        mine = [c for c in candidates if c.parameter is parameter]
+        errors = [[_error(c.plan, i, a) for i, a in enumerate(c.answers)] for c in mine]
+        kept = [i for i, e in enumerate(errors) if _worst(e) <= _worst(now) * (1 + 1e-9)]
+        place = min(kept, key=lambda i: max(errors[i][q] for q in losing), default=-1)
+        query = max(losing, key=lambda q: now[q], default=-1)
+        if place >= 0 and query >= 0 and errors[place][query] < now[query] * (1 - _WORTH):
+            found.append(Proposal(query, parameter, mine[place].value, now[query], errors[place][query]))
+    return tuple(found)
+
+
+def _worst(errors: Sequence[float]) -> float:
+    return max((e for e in errors if math.isfinite(e)), default=0.0)
+
+
+def _error(plan: Release, i: int, answers: Sequence[Answer]) -> float:
+    """The largest error for its answer among published groups."""
+    return law_of(plan, i, Columns.of(answers), plan.epsilon).open().worst()[1]

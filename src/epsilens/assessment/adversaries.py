@@ -23,13 +23,19 @@ from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
 from ..experiment import Experiment, compose_counted
 from ..mechanisms.noise import gaussian
-from ..plan.movement import Movement, Movements, Question, about_secret, movements
+from ..plan.model import Knows, Release
+from ..plan.movement import (
+    CorrelationFactor,
+    Movement,
+    Movements,
+    Question,
+    about_secret,
+    correlated_movements,
+    movements,
+    worst_factor,
+)
 from ..plan.noise import contribution, psi_of, scale_of
-from ..plan.plan import Release
-from ..plan.relatives import CorrelationFactor, correlated_movements, worst_factor
-from ..plan.words import Knows
-from .faced import Faced, faced
-from .worst import Facing
+from .worst_case import Faced, Facing, faced
 
 
 class Asks(StrEnum):

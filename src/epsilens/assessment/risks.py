@@ -1,20 +1,54 @@
-"""The adversaries' readings at one release: at the planned ε, at the limit, and along a curve of ε."""
+"""The adversaries' readings at one release: at the planned ε, at the limit, and along a curve of ε.
+
+Beside the worst-placed person stands a sample of real owners: those with the smallest keyed hash, the same
+in every run and on every engine, and nobody chose it.
+
+The numbers of an assessment are those of one worst-placed person. A real one adds less than the most to each number.
+For a sample of the table's people the movement is known exactly, t = (what they add)/scale, and so are the names that
+exist because of them alone. Up to ten Laplace numbers have their law in closed form; the losses of more are added on a
+grid that rounds against the defender: each loss is shared by the two places of the grid around it so that both worlds
+keep their masses, which is a mean-preserving spread of e^{−L} and can only help who guesses.
+
+    success = (1 − p) + p·E₁[(1 − e^{ε₀−L})₊],   ε₀ = log((1 − p)/p).
+
+Where one record is replaced by another, a person is told from a record that counts in no answer.
+
+Several people together (a household) move the same numbers, k times as far, or are alone in groups of their own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
 
 from ..calibration.choose import reading_argument
 from ..catalogue.readings import find_reading
+from ..data.queries import Noise, QueryKind
+from ..data.tables.columns import value_of
+from ..data.tables.dialect import numbered
+from ..data.tables.row_limit import HASH, in_hash_order
+from ..data.tables.table import OpenTable
 from ..errors import NoSolutionError
 from ..numerics.values import FrozenMapping, ValueSemantics
+from ..plan.answers import Answer, above, alike, hashed, in_order, kept_of, narrowed
+from ..plan.contribution import Noisy, noisy_of
 from ..plan.file import about
+from ..plan.labels import shown
+from ..plan.model import Release
+from ..plan.movement import Question, movements
+from ..plan.noise import contribution, listed, scale_of
+from ..plan.scan_plan import Look, Need, Survey, content_of, look, needs_of, survey
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
-from .worst import Facing, largest_epsilon
+from .worst_case import Faced, Facing, faced, largest_epsilon
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
@@ -220,3 +254,239 @@ def curve_of(
     lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
     errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
     return Curve(tuple(float(e) for e in grid), lines, errors)
+
+
+# -- a sample of real people ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Person:
+    """One owner of the table: what they add to each noisy number, an entry a group, zeros left out.
+
+    An entry is (the query's place in the plan from 0, the kind of number, the amount in the number's own unit). Groups
+    where nobody else is, if their names come from the data, are apart: (the query's place, how many people of theirs
+    the threshold sees there).
+    """
+
+    moved: tuple[tuple[int, Noisy, float], ...]
+    alone: tuple[tuple[int, int], ...] = ()
+
+
+def people_of(
+    opened: OpenTable, plan: Release, size: int = 300, answers: Sequence[Sequence[Answer]] = ()
+) -> tuple[Person, ...]:
+    """At most ``size`` owners; those whom no query covers add nothing, and are among them.
+
+    With the plan's ``answers`` it is known who is alone in a group whose name comes from the data.
+
+    >>> from epsilens.data.tables.table import open_table
+    >>> from epsilens.plan.file import read_release
+    >>> plan = read_release({"data": {"table": "epsilens:rand-hie", "person": "person"},
+    ...                      "queries": [{"count": "mental_visits > 0"}], "mechanism": {"epsilon": 1}})
+    >>> with open_table(plan.data.table) as opened:
+    ...     people = people_of(opened, plan, size=100)
+    >>> sum(bool(person.moved) for person in people)  # of 100 people; in the whole table 7 of 100 are counted
+    6
+    """
+    needs = needs_of(opened.table, plan)
+    seen = survey(opened, needs)
+    if not seen.rows:
+        return ()
+    noisy = [noisy_of(query) for query in plan.queries]
+    single = [{a.group for a in found if a.people == 1} for found in answers] or [set()] * len(plan.queries)
+    find = _rows if plan.data.owner is None else _owners
+    made = []
+    for added in find(opened, needs, seen, size):
+        moved, alone = list[tuple[int, Noisy, float]](), list[tuple[int, int]]()
+        for need, label, k, total in added:
+            if k and not need.public and shown(label) in single[need.position]:
+                alone.append((need.position, k if contribution(plan, need.position).households else 1))
+            else:
+                moved += _entries(need, noisy[need.position], k, total)
+        made.append(Person(tuple(moved), tuple(alone)))
+    return tuple(made)
+
+
+def _entries(
+    need: Need, noisy: Sequence[Noisy], kept: int | None, total: Fraction
+) -> Iterator[tuple[int, Noisy, float]]:
+    """What ``kept`` items that add up to ``total`` add to the noisy numbers of one group; None for a limit's touch."""
+    if kept is None:
+        yield need.position, Noisy.TOUCHED, 1.0
+        return
+    if need.query.kind is QueryKind.AVERAGE and need.query.bounds is not None:
+        low, high = map(Fraction, need.query.bounds)
+        total -= kept * (low + high) / 2
+    amounts = {Noisy.ANSWER: total, Noisy.TOTAL: total, Noisy.SIZE: kept, Noisy.PEOPLE: 1}
+    for kind in noisy:
+        if kept and amounts.get(kind):
+            yield need.position, kind, float(amounts[kind])
+
+
+def _total(found: Look, need: Need, kept: int, parts: Sequence[Any]) -> Fraction:
+    return found.grid[need.position][1].total(*(int(part or 0) for part in parts)) if need.valued else Fraction(kept)
+
+
+def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> Iterator[list[Any]]:
+    """For each sampled owner the needs with groups and what is kept there, in the order of queries and groups."""
+    engine, table, owner = opened.engine, opened.table, str(needs[0].data.owner)
+    owners = table.select(p=value_of(table[owner], "person")).distinct()
+    first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
+    sample = engine.cache(first)
+    added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
+    content = content_of(needs)
+    theirs = hashed(engine, above(opened, [sample.select("p")], narrowed(needs, content), owner), needs, content)
+    for together in alike(needs):
+        each, found = kept_of(theirs, together, seen)
+        rows = engine.fetch(each).to_pylist()
+        for row in sorted(rows, key=lambda r: in_order(tuple(r[key] for key in found.keys))):
+            for need in together:
+                i, kept = need.position, int(row[f"k{need.position}"])
+                parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
+                label = tuple(row[key] for key in found.keys)
+                added[row["p"]].append((need, label, kept, _total(found, need, kept, parts)))
+        for need in (n for n in together if n.touched):
+            for whose in {row["p"] for row in rows if row[f"n{need.position}"] > row[f"k{need.position}"]}:
+                added[whose].append((need, (), None, Fraction(1)))
+    for entries in added.values():
+        yield sorted(entries, key=lambda entry: entry[0].position)
+
+
+def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> Iterator[list[Any]]:
+    """The same where every row is an owner: rows that are alike in all that is looked at are told apart by number."""
+    table = opened.table
+    columns = sorted({name for need in needs for name in need.columns})
+    if not columns:  # everybody is covered, and all are alike
+        yield from [[(need, (), 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
+        return
+    plain = table.select(**{name: value_of(table[name], "query") for name in columns})
+    single = numbered(plain, columns, "epsilens number")
+    order = [HASH, *columns, "epsilens number"]
+    first = single.mutate(**{HASH: in_hash_order(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
+    sample = opened.engine.cache(first)
+    found = look(sample, needs, seen, split=False)
+    named = list(dict.fromkeys(name for need in needs if not need.public for name in need.split_by))
+    labels = {row[HASH]: row for row in opened.engine.fetch(sample.select(HASH, *named)).to_pylist()} if named else {}
+    added = []
+    for row in opened.engine.fetch(found.rows).to_pylist():
+        label = labels.get(row["hash_"], {})
+        groups = [() if need.public else tuple(label[name] for name in need.split_by) for need in needs]
+        counted = [int(row[found.used[need.position]]) for need in needs]
+        parts = [[row[name] for name in found.clamped.get(need.position, ())] for need in needs]
+        totals = [_total(found, *entry) for entry in zip(needs, counted, parts, strict=True)]
+        added.append(list(zip(groups, counted, totals, strict=True)))
+    for entries in sorted(added, key=lambda of: [(*one[1:], in_order(one[0])) for one in of]):  # engines give any order
+        yield [(need, *entry) for need, entry in zip(needs, entries, strict=True)]
+
+
+_CELLS = 4096  # of the grid that losses are added on
+_TOGETHER = (2, 5, 10)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Typical:
+    """The membership test against a sample of real people: how often it is right for each of them, at most.
+
+    Where neighbours replace a record: how often it is right whether their record is there, or one that counts nowhere.
+    """
+
+    people: int
+    median: float
+    mean: float
+    largest: float
+
+
+def typical_of(plan: Release, people: Sequence[Person], epsilon: float) -> Typical | None:
+    """How often the membership test is right for each of these people, given what they add to every noisy number.
+
+    An upper bound, to six digits and more; never above that of the worst-placed person.
+    """
+    if not people:
+        return None
+    faces: dict[Person, float] = {}
+    scales: dict[tuple[int, Noisy], float] = {}
+    for person in dict.fromkeys(people):
+        moved = Counter[float]()
+        for i, noisy, amount in person.moved:
+            if (i, noisy) not in scales:
+                scales[i, noisy] = scale_of(plan, i, noisy, epsilon)
+            moved[abs(amount) / scales[i, noisy]] += 1
+        shown = 1 - math.prod(1 - listed(plan, i, epsilon, members) for i, members in person.alone)
+        faces[person] = guess_right(moved, plan.adversary.prior, plan.mechanism.noise, shown)
+    worst = Facing(_membership(plan, epsilon, 1)).read("success", {"prior": plan.adversary.prior})
+    odds = np.minimum([faces[person] for person in people], worst)
+    return Typical(len(people), float(np.median(odds)), float(odds.mean()), float(odds.max()))
+
+
+def guess_right(moved: Mapping[float, int], prior: float, noise: Noise, shown: float = 0.0) -> float:
+    """How often the best guess is right: numbers moved by so much, in units of noise, so often; names with a chance.
+
+    >>> [round(guess_right({1.0: k}, 0.5, Noise.LAPLACE), 3) for k in (1, 2)]
+    [0.697, 0.724]
+    """
+    shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
+    if noise is Noise.GAUSSIAN:
+        face = Faced((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), 0.0, shown)
+    else:
+        face = Faced(shifts, 0.0, 0.0, shown)
+    if face.closed or face.certain:
+        return Facing((face,)).read("success", {"prior": prior})
+    level = math.log1p(-prior) - math.log(prior) - math.log1p(-shown)
+    found = shown + (1 - shown) * _on_a_grid(shifts, level)
+    return min(max((1 - prior) + prior * found, prior, 1 - prior), 1.0)
+
+
+def _on_a_grid(shifts: Sequence[tuple[float, int]], level: float) -> float:
+    """E₁[(1 − e^{level−L})₊] of many Laplace numbers, from above."""
+    total = math.fsum(t * k for t, k in shifts)
+    step = 2 * total / _CELLS
+    spectrum: Any = 1.0
+    # A number moved by t has its losses on places from −n to n steps, n·step > t.
+    sizes = [math.floor(t / step) + 1 for t, _ in shifts]
+    reach = sum(n * k for n, (_, k) in zip(sizes, shifts, strict=True))
+    many = int(next_fast_len(2 * reach + 1, real=True))
+    for n, (t, k) in zip(sizes, shifts, strict=True):
+        spectrum = spectrum * rfft(_shared(np.arange(-n, n + 1.0) * step, t), n=many) ** k
+    law: Floats = np.maximum(irfft(spectrum, n=many), 0.0)[: 2 * reach + 1]
+    loss = np.arange(-reach, reach + 1) * step
+    gained = float(np.sum(law * -np.expm1(np.minimum(level - loss, 0.0))))
+    return gained + many * 2.0**-50  # of the transform
+
+
+def _shared(at: Floats, t: float) -> Floats:
+    """The masses of one Laplace number moved by t on these places, as the second world has them.
+
+    Below each place lie F₁ of the second world and F₀ of the first, F₀ = ∫e^{−L}dF₁. A piece between two places with
+    the masses m₁, m₀ is shared so that both are kept: the upper place gets (m₁e^{−low} − m₀)/(e^{−low} − e^{−high}).
+    """
+    inside = np.clip(at, -t, t)
+    second = np.where(at >= t, 1.0, np.where(at < -t, 0.0, 0.5 * np.exp((inside - t) / 2)))
+    first = np.where(at >= t, 1.0, np.where(at < -t, 0.0, 1 - 0.5 * np.exp(-(inside + t) / 2)))
+    low, high = at[:-1], at[1:]
+    # Relative to the lower place, so that nothing is lost where losses are large.
+    m1, m0 = np.diff(second), np.diff(first) * np.exp(low)
+    upper = (m1 - m0) / -np.expm1(low - high)
+    masses = np.zeros(len(at))
+    masses[1:] += upper
+    masses[:-1] += m1 - upper
+    masses[0] += second[0]
+    return np.maximum(masses, 0.0)
+
+
+def _membership(plan: Release, epsilon: float, people: int) -> tuple[Faced, ...]:
+    found = (faced(plan, m, epsilon) for m in movements(plan, Question.MEMBERSHIP, people).each)
+    return tuple(e for e in found if e is not None)
+
+
+def together_of(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
+    """How often it is right at most whether k people are in the table or none of them; replaced by k others or not.
+
+    The worst of all ways in which they share groups: all in one, each alone in their own, or anything between.
+    """
+    made = []
+    for k in _TOGETHER:
+        facing = Facing(_membership(plan, epsilon, k))
+        made.append((k, facing.read("success", {"prior": plan.adversary.prior})))
+    return tuple(made)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 
-from ..plan.plan import ERROR, Release
+from ..plan.model import ERROR, Release
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Asks
 from .risks import Risk, RiskLimit

@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 
 from scipy.special import ndtr
 
-from ..assessment.faced import Faced
-from ..assessment.worst import Facing
+from ..assessment.worst_case import Faced, Facing
 from ..data.queries import Noise
 from ..plan.cells import Cells, Draw, draws_of, unit_of
-from ..plan.plan import Release
+from ..plan.model import Release
 from .claims import Claim
 
 

@@ -37,11 +37,10 @@ from ..data.tables.conditions import columns_of, condition
 from ..data.tables.table import open_table
 from ..errors import InputError
 from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
-from ..plan.needs import needs_of
+from ..plan.model import Release, Size
 from ..plan.noise import contribution, threshold_of
-from ..plan.plan import Release
-from ..plan.words import Size
-from ..publish.synthetic import made_up
+from ..plan.scan_plan import needs_of
+from ..publish.release import made_up
 from ..worlds import Relation
 
 _OTHER_ROWS = 40  # rows of other people

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..assessment.adversaries import Setting
-from ..assessment.promise import Promise, promise_of
+from ..assessment.guarantee import Promise, promise_of
 from ..checks import Array
 from ..errors import InputError, LimitError
 from ..experiment import Experiment
@@ -48,12 +48,11 @@ from ..mechanisms.claims import from_dp
 from ..mechanisms.composition import compose
 from ..plan.cells import Cells
 from ..plan.file import read_release
+from ..plan.labels import as_written
+from ..plan.model import Release
 from ..plan.movement import Question
-from ..plan.plan import Release
-from ..plan.read import as_written
-from ..publish.drawn import drawn_answers
+from ..publish.answers import PublishedAnswer, drawn_answers
 from ..publish.noise import Drawing, drawings_of
-from ..publish.published import PublishedAnswer
 from ..publish.release import exact_of, publishable
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source

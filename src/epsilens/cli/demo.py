@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..assessment.assessment import Assessment, assess
+from ..assessment.assess import Assessment, assess
 from ..errors import EpsilensError, LimitError, MissingExtra
 from ..show.assessment.tables import risk_table
 from ..show.assessment.words import headline, sentence
@@ -22,7 +22,7 @@ from ..show.render.text import table_lines
 from .console import emit
 
 if TYPE_CHECKING:
-    from ..publish.published import Published
+    from ..publish.answers import Published
 
 
 #: The account of the release, and how often an adversary may guess right after all that is ever released about them.

@@ -192,7 +192,7 @@ def assess(
     --format board --output board.pdf is one sheet for those who decide.
     For example: epsilens assess release.yaml --output report.pdf
     """
-    from ..assessment.assessment import assess as assessed
+    from ..assessment.assess import assess as assessed
     from ..data.tables.resources import use_memory
 
     use_memory(memory, spill)
@@ -262,7 +262,7 @@ def init(
             parameter="output",
         )
     from ..data.tables.resources import use_memory
-    from ..plan.start import init as started
+    from ..plan.starter import init as started
 
     use_memory(memory, spill)
     with progress_bar() as told:
@@ -346,13 +346,13 @@ def release(
     For example: epsilens release release.yaml --output answers.csv --people patients
     """
     from ..plan.file import read_release
-    from ..plan.read import as_written
+    from ..plan.labels import as_written
 
     said = as_written(read_release(Path(plan)))
     if assessed is not None:
         _check_assessment(said.digest(), assessed)
     if script:
-        from ..publish.script import script_of
+        from ..publish.files import script_of
 
         emit(script_of(said, engine=engine), output)
         return

@@ -27,10 +27,9 @@ from ..mechanisms.discrete import approximate
 from ..results import SentenceResult
 from ..worlds import Relation
 from ..worlds import WorldsKind as World
-from .charge import FREE, Charge, given_away, larger
-from .entry import Entry, Kind
-from .limits import Limits
-from .parts import rebuilt
+from .budget import FREE, Charge, Limits, given_away, larger
+from .serialization import rebuilt
+from .store import Entry, Kind
 
 _MOST_MORE = 10**6
 

@@ -33,12 +33,9 @@ from ..errors import InputError, type_phrase
 from ..experiment import Experiment
 from ..results import SentenceResult
 from .account import Account, Spending, accounts_of, closes, neighbours_in
-from .charge import Charge, charge_of
-from .entry import Entry, Kind, text_of
-from .limits import Limits
-from .names import alike, worded
-from .parts import written
-from .store import Store, Writer
+from .budget import Charge, Limits, alike, charge_of, worded
+from .serialization import written
+from .store import Entry, Kind, Store, Writer, text_of
 
 #: The first account of a ledger, where nobody names one.
 EVERYONE = "everyone"

@@ -27,11 +27,10 @@ from ..errors import InputError
 from . import plain_cells as plain
 from .answers import Label, Tally, tallies_of
 from .contribution import Noisy, noisy_of
-from .labels import shown
-from .needs import Items, Need, content_of, needs_of, owners_of
+from .labels import mentioned, shown
+from .model import Release
 from .noise import scale_of, threshold_of
-from .plan import Release
-from .read import mentioned
+from .scan_plan import Items, Need, content_of, needs_of, owners_of
 
 _COMPARED = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _CALCULATED = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}

@@ -35,8 +35,7 @@ from itertools import product
 
 from ..data.queries import QueryKind
 from ..worlds import Relation
-from .asked import Data, ReleaseQuery
-from .words import Size
+from .model import Data, ReleaseQuery, Size
 
 #: Up to so many places in groups each number of them where nobody else is is a vertex of its own.
 _MOST_ALONE = 10

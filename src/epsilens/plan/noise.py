@@ -24,8 +24,7 @@ from ..data.queries import Noise
 from ..errors import InputError
 from ..mechanisms.noise import calibrated_psi
 from .contribution import Contribution, Noisy
-from .plan import Release
-from .words import Threshold
+from .model import Release, Threshold
 
 #: More places times people than this are not shared out one by one.
 _MOST_SHARED = 1000

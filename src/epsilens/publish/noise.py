@@ -21,8 +21,8 @@ from ..errors import EpsilensError, require
 from ..plan.answers import Label
 from ..plan.cells import draws_of, unit_of
 from ..plan.contribution import Noisy
+from ..plan.model import Release
 from ..plan.noise import contribution, listed, psi_of
-from ..plan.plan import Release
 from ..worlds import Relation
 
 #: Doubles hold whole numbers up to here; totals are cut to it, which moves no two of them apart.

@@ -14,34 +14,245 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..assessment.adversaries import Setting
-from ..assessment.assessment import Assessment
-from ..assessment.cautions import owned
-from ..assessment.promise import Promise, guarantee_of, promise_of
+from ..assessment.assess import Assessment
+from ..assessment.guarantee import Promise, guarantee_of, promise_of
+from ..assessment.provenance import owned
 from ..assessment.risks import limits_of, risks_of
 from ..assessment.verdict import allowed_by, needed_by
-from ..data.tables.columns import as_read
+from ..data.tables.columns import as_read, column_of, value_of
+from ..data.tables.conditions import parse, syntax, terms_of
+from ..data.tables.engines import need_ibis
 from ..data.tables.fingerprint import fingerprint
 from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
-from ..ledger.charge import FREE
+from ..ledger.budget import FREE, worded
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.cells import Cells, cells
 from ..plan.file import about, read_release
+from ..plan.labels import as_written, mentioned
+from ..plan.model import Release, Resemblance, Split
+from ..plan.movement import stated_factors
 from ..plan.noise import unsaid
-from ..plan.plan import Release
-from ..plan.read import as_written, mentioned
-from ..plan.relatives import stated_factors
-from ..plan.words import Resemblance, Split
-from .drawn import drawn_answers
+from ..plan.scan_plan import needs_of, owners_of
+from .answers import Left, Published, PublishedAnswer, drawn_answers, left_of, lost_of, offered_of, versions
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
-from .offer import Left, left_of, offered_of
-from .parted import one_part_each, said_of_part
-from .published import Published, PublishedAnswer, versions
-from .synthetic import made_up
-from .words import lost_of
+
+# -- made-up rows --------------------------------------------------------------------------------------------------
+
+ROWS = 2000
+_EACH = 2  # rows a person
+_SEED = 20261116
+
+
+def made_up(plan: Release, table: Any = None, engine: Any = None, rows: int = ROWS) -> Any:
+    """An Arrow table of made-up rows."""
+    import pyarrow as pa
+
+    with about("data.table", engine="engine"):
+        opened = open_table(plan.data.table if table is None else table, engine)
+    with opened:
+        read = as_read(opened.table, plan.data.forms) if plan.data.read else opened.table
+        for name in owners_of(plan.data):
+            column_of(read, name, "person", "data.person")
+        needs_of(read, plan)  # a column that is not there, or of another type, is refused as in a release
+        kinds = {name: read.schema()[name] for name in read.columns if name in mentioned(plan)}
+    rng = np.random.default_rng(_SEED)
+    named = _named(plan)
+    made = {}
+    for name, kind in kinds.items():
+        if name in (plan.data.person, plan.data.unit):
+            people = max(rows // (_EACH if name == plan.data.person else 2 * _EACH), 1)
+            made[name] = _ids(kind, rng.integers(0, people, rows))
+            continue
+        values = named.get(name, [])
+        low, high = _bounds(plan, name)
+        made[name] = pa.array([_value(rng, kind, values, low, high) for _ in range(rows)], _arrow(kind))
+    return pa.table(made) if made else pa.table({"row": list(range(rows))})
+
+
+def _arrow(kind: Any) -> Any:
+    return need_ibis().schema({"x": kind}).to_pyarrow().field("x").type
+
+
+def _ids(kind: Any, numbers: Any) -> Any:
+    import pyarrow as pa
+
+    if kind.is_string():
+        return pa.array([f"person {n}" for n in numbers])
+    if kind.is_numeric():
+        return pa.array(numbers.tolist()).cast(_arrow(kind))
+    return pa.array([f"person {n}" for n in numbers])
+
+
+def _named(plan: Release) -> dict[str, list[Any]]:
+    """The values that the plan names of each column: its groups, and what its conditions compare with."""
+    found: dict[str, list[Any]] = {}
+    for query in plan.queries:
+        for label in query.labels or ():
+            for name, part in zip(query.split_by, label, strict=True):
+                found.setdefault(name, []).append(part)
+        where = query.planned().where
+        for name, value in _compared(where) if where else ():
+            found.setdefault(name, []).append(value)
+    for name, value in _compared(plan.data.hidden.where) if plan.data.hidden is not None else ():
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _compared(where: str) -> list[tuple[str, Any]]:
+    exp, made = syntax(), []
+    for node in parse(where, "where").find_all(exp.Predicate):
+        columns = [c.name for c in node.find_all(exp.Column)]
+        for literal in node.find_all(exp.Literal):
+            value: Any = literal.this
+            if not literal.is_string:
+                number = float(value)
+                made += [(name, near) for name in columns for near in (number - 1, number, number + 1)]
+                continue
+            made += [(name, value) for name in columns]
+    return made
+
+
+def _bounds(plan: Release, name: str) -> tuple[float, float]:
+    bounds = [q.bounds for q in plan.queries if q.bounds is not None and q.planned().column == name]
+    return (min(b[0] for b in bounds), max(b[1] for b in bounds)) if bounds else (0.0, 10.0)
+
+
+def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, high: float) -> Any:
+    if values and rng.random() < 0.7:
+        found = _as(values[int(rng.integers(len(values)))], kind)
+        if found is not None or rng.random() < 0.5:
+            return found
+    if kind.is_boolean():
+        return bool(rng.integers(2))
+    if kind.is_integer():
+        least, most = _integer_range(kind)
+        first = min(max(math.ceil(low), least), most)
+        return int(rng.integers(first, max(min(math.floor(high), most), first), endpoint=True))
+    if kind.is_numeric():
+        return _as(float(rng.uniform(low, high)), kind)
+    if kind.is_string():
+        return f"group {int(rng.integers(1, 4))}"
+    return None
+
+
+def _integer_range(kind: Any) -> tuple[int, int]:
+    """What a column of whole numbers holds."""
+    held = np.iinfo(kind.to_numpy())
+    return int(held.min), int(held.max)
+
+
+def _as(value: Any, kind: Any) -> Any:
+    """A value the plan names, as the column has it; None where it does not fit."""
+    from decimal import Decimal
+
+    try:
+        if kind.is_string():
+            return None if value is None else str(value)
+        if kind.is_boolean():
+            return bool(value)
+        if kind.is_integer():
+            least, most = _integer_range(kind)
+            return int(value) if least <= int(value) <= most else None
+        if kind.is_decimal():
+            return round(Decimal(str(value)), kind.scale or 0)
+        if kind.is_numeric():
+            return float(value)
+    except (TypeError, ValueError, ArithmeticError):
+        return None
+    return None
+
+
+# -- releases about a part of the people ---------------------------------------------------------------------------
+
+_INSTEAD = "or leave part out, and it is counted for everyone"
+
+
+def said_of_part(plan: Release, partition: str, part: str) -> None:
+    """Refuse a plan some query of which may count people of other parts; from the plan alone."""
+    name = _name(part)
+    if partition in plan.data.read:
+        raise InputError(
+            f"{partition!r} is read in a form of the plan's own, and parts are known by what the table has: take it "
+            f"out of data.read, {_INSTEAD}",
+            parameter="part",
+        )
+    for i, query in enumerate(plan.queries):
+        where = query.planned().where
+        if any(_is(term, partition, name) for term in (terms_of(where) if where else ())):
+            continue
+        if partition in query.split_by and query.labels:
+            place = query.split_by.index(partition)
+            if all(_same(label[place], name) for label in query.labels):
+                continue
+        raise InputError(
+            f"query {i + 1} may count people of other parts: add {_condition_text(partition, part)} to its condition, "
+            f"{_INSTEAD}",
+            parameter=f"queries.{i + 1}.where",
+        )
+
+
+def one_part_each(opened: OpenTable, plan: Release, partition: str) -> None:
+    """Refuse a table in which somebody is in several parts; its rows say whose they are already."""
+    table = opened.table
+    column = column_of(table, partition, "part", "part")
+    kind = column.type()
+    if not (kind.is_string() or kind.is_integer()):
+        raise InputError(
+            f"{partition!r} holds neither words nor whole numbers, by which parts are known: {_INSTEAD[3:]}",
+            parameter="part",
+        )
+    if plan.data.owner is None:
+        return  # a row is a person
+    owner = value_of(column_of(table, plan.data.owner, "person", "data.person"), "person")
+    rows = table.select(owner=owner, part=value_of(column, "part")).filter(lambda t: t["part"].notnull())
+    values = rows.group_by("owner").aggregate(low=rows["part"].min(), high=rows["part"].max())
+    several = values.filter(values["low"] != values["high"]).limit(1)
+    if opened.engine.fetch(several.select("low")).num_rows:
+        raise InputError(
+            f"somebody in the table has several values in {partition!r}, and could be charged for one part only: mend "
+            f"the table, {_INSTEAD}; nothing was spent",
+            parameter="part",
+        )
+
+
+def _is(term: str, partition: str, name: str) -> bool:
+    """Whether a term of a condition says that the column is the part."""
+    exp, node = syntax(), parse(term, "where")
+    if type(node) is not exp.EQ or node.args.get("negate"):
+        return False
+    for one, other in ((node.this, node.expression), (node.expression, node.this)):
+        if type(one) is exp.Column and one.name == partition and type(other) is exp.Literal:
+            return _same(str(other.this) if other.is_string else _number(str(other.this)), name)
+    return False
+
+
+def _number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None  # 1.0 is 1, and would be another name for it
+
+
+def _same(value: Any, name: str) -> bool:
+    """Whether a value is what the ledger calls the part; a number is called by its digits alone."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return False
+    return _name(str(value)) == name
+
+
+def _name(part: Any) -> str:
+    return worded("part", part, needed="name the part, or leave it out").casefold()
+
+
+def _condition_text(partition: str, part: str) -> str:
+    return f"{partition} = {part}" if part.isdecimal() else f"{partition} = '{part[:40]}'"
+
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"

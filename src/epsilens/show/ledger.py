@@ -6,8 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..ledger.entry import Kind as Line
-from ..ledger.limits import CURRENCIES
+from ..ledger.budget import CURRENCIES
+from ..ledger.store import Kind as Line
 from ..numerics.formatting import count, denominator, floor_digits, thousands
 from .charts.ledger import over_time
 from .document import (

@@ -229,7 +229,7 @@ def board_pdf(assessment: Result) -> bytes:
 
 
 def _sheet(assessment: Result) -> Document:
-    from ..assessment.assessment import Assessment
+    from ..assessment.assess import Assessment
     from .assessment.board import board
 
     return cast(Document, _harmless(board(cast(Assessment, assessment))))
@@ -237,7 +237,7 @@ def _sheet(assessment: Result) -> Document:
 
 def registry(assessment: Result) -> str:
     """A record for the public deployments registry."""
-    from ..assessment.assessment import Assessment
+    from ..assessment.assess import Assessment
     from .assessment.data import to_registry
 
     return to_registry(cast(Assessment, assessment))

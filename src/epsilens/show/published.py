@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..data.queries import Noise
 from ..numerics.formatting import floor_digits
 from ..plan.contribution import Noisy
-from ..publish.words import TOUCHED
+from ..publish.answers import TOUCHED
 from .assessment.labels import asked_title, error
 from .document import (
     Block,
@@ -36,8 +36,7 @@ from .document import (
 from .words import cost
 
 if TYPE_CHECKING:
-    from ..publish.offer import Left, Offered
-    from ..publish.published import Published
+    from ..publish.answers import Left, Offered, Published
 
 
 #: Over the plan, at the end.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..data.understanding.understood import Role
-from ..plan.told import read_as
+from ..plan.starter import read_as
 from .document import Code, Document, Lead, Paragraph, Section, Tone, plain_table, said
 
 if TYPE_CHECKING:
     from ..data.understanding.understood import Column, Understanding
-    from ..plan.start import Start
+    from ..plan.starter import Start
 
 
 _ROLES = {

@@ -373,7 +373,7 @@ def add_release_schema(app: FastAPI) -> None:
         made = without()
         known = made["components"]["schemas"]
         if "Release" not in known:
-            from ..plan.plan import Release
+            from ..plan.model import Release
 
             shape = Release.model_json_schema(ref_template="#/components/schemas/{model}")
             known |= {**shape.pop("$defs"), "Release": shape}

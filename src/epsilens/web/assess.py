@@ -62,7 +62,7 @@ from .uploads import EXTENSIONS, Upload
 from .view_state import FieldProblem
 
 if TYPE_CHECKING:
-    from ..plan.plan import Release
+    from ..plan.model import Release
 
 
 #: What stands for the uploaded file in a release that does not name it.

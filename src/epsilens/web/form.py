@@ -25,7 +25,7 @@ from fastapi import Request
 from ..catalogue.readings import READINGS
 from ..data.tables.columns import As, Order
 from ..errors import EpsilensError, InputError
-from ..plan.yaml_text import LOADER, dotted, parsed
+from ..plan.file import LOADER, dotted, parsed
 from ..show.words import small
 from .errors import RequestError
 from .picker import MOST_TERMS, ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
@@ -33,8 +33,7 @@ from .uploads import Upload
 from .view_state import FieldProblem
 
 if TYPE_CHECKING:
-    from ..plan.asked import Label, ReleaseQuery
-    from ..plan.plan import Release
+    from ..plan.model import Label, Release, ReleaseQuery
 
 
 def number(text: str) -> Any:

@@ -1,7 +1,7 @@
 """Sharing ε differently on the page: what a report carries with it, and the answer to other shares.
 
 The server keeps nothing about an uploaded table once its report is sent, so the page itself carries what another
-division needs (:class:`~epsilens.assessment.shares.Basis`: a few kilobytes, no names of groups) and sends it back with
+division needs (:class:`~epsilens.assessment.split.Basis`: a few kilobytes, no names of groups) and sends it back with
 the shares. It comes from outside then, like any entry: it is read as plain data, in a worker whose time and memory are
 limited, and what it says is shown to nobody but its sender.
 """
@@ -30,8 +30,8 @@ from .jobs import assess_answer, job_answer
 from .pages import render
 
 if TYPE_CHECKING:
-    from ..assessment.assessment import Assessment
-    from ..assessment.shares import Basis
+    from ..assessment.assess import Assessment
+    from ..assessment.split import Basis
 
 
 #: A report with more than this to carry (thousands of groups) is not offered with sliders.
@@ -41,7 +41,7 @@ _MOST_UNPACKED = 20_000_000
 
 def pack_basis(a: Assessment) -> str:
     """What the page carries: packed text; empty for one query, or where it would be too much."""
-    from ..assessment.shares import basis_of
+    from ..assessment.split import basis_of
     from ..show.assessment.labels import title
 
     basis = basis_of(a)
@@ -64,7 +64,7 @@ def _json_value(value: Any) -> dict[str, Any]:
 def _basis_reader() -> Any:
     from pydantic import TypeAdapter
 
-    from ..assessment.shares import Basis
+    from ..assessment.split import Basis
 
     return TypeAdapter(Basis)
 
@@ -121,11 +121,9 @@ def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
     """
-    from ..assessment.shares import resplit
-    from ..assessment.split import division
-    from ..plan.file import read_release
-    from ..plan.words import Split
-    from ..plan.yaml_text import parsed
+    from ..assessment.split import division, resplit
+    from ..plan.file import parsed, read_release
+    from ..plan.model import Split
     from ..show.assessment.labels import share
     from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
     from ..show.render import html

@@ -26,8 +26,8 @@ from .shares import pack_basis, shares_panel
 if TYPE_CHECKING:
     from ..data.tables.table import OpenTable
     from ..data.understanding.understood import Understanding
-    from ..plan.plan import Release
-    from ..publish.published import Published
+    from ..plan.model import Release
+    from ..publish.answers import Published
     from ..show.document import Block, Document
 
 
@@ -75,7 +75,7 @@ def _understand(work: Task) -> dict[str, Any]:
     from ..data.tables.columns import as_read
     from ..data.tables.engines import Engine
     from ..data.tables.table import open_table
-    from ..plan.start import init
+    from ..plan.starter import init
 
     with open_table(work.table()) as opened:
         lent = replace(opened, engine=Engine(opened.engine.connection))  # to be closed without closing the table
@@ -150,7 +150,7 @@ def request_plan(request: Mapping[str, Any]) -> Release:
 
 def _assess(work: Task) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
-    from ..assessment.assessment import assess
+    from ..assessment.assess import assess
     from ..show.assessment.board import board
     from ..show.assessment.report import present
     from ..show.assessment.split import HEADING
@@ -248,7 +248,7 @@ def amount_of(spent: Any, limited: tuple[str, ...]) -> str:
 def _offer(work: Task) -> dict[str, Any]:
     """What would be released and spent; what stands against it is raised."""
     from ..ledger.ledger import Ledger
-    from ..plan.read import as_written
+    from ..plan.labels import as_written
     from ..publish.release import release
     from ..show.presenters import document
     from ..show.published import PLAN
@@ -276,9 +276,9 @@ def _offer(work: Task) -> dict[str, Any]:
 
 def _release(work: Task) -> dict[str, Any]:
     """The answers, to show and to keep. ``spent`` says of an error whether the ledger counts it."""
-    from ..assessment.assessment import assess
+    from ..assessment.assess import assess
     from ..ledger.ledger import Ledger
-    from ..plan.read import as_written
+    from ..plan.labels import as_written
     from ..publish.release import release
 
     request = work.request

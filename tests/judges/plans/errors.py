@@ -15,8 +15,8 @@ from epsilens.data.queries import Noise
 from epsilens.plan.cells import cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.labels import shown
+from epsilens.plan.model import Release
 from epsilens.plan.noise import unsaid
-from epsilens.plan.plan import Release
 
 
 def law_of_draw(noise: Noise, scale: float) -> Any:

@@ -13,16 +13,14 @@ from unittest import mock
 
 from tests.judges.plans.worlds import listed_with
 
-from epsilens.assessment import adversaries, assessment, risks
-from epsilens.assessment.faced import faced
+from epsilens.assessment import adversaries, assess, risks
 from epsilens.assessment.risks import RiskLimit
-from epsilens.assessment.worst import Facing
-from epsilens.plan import answers, cells, needs, people, plain_cells, relatives
+from epsilens.assessment.worst_case import Facing, faced
+from epsilens.plan import answers, cells, movement, plain_cells, scan_plan
 from epsilens.plan.cells import Draw, draws_of
-from epsilens.plan.movement import Movements, Question, movements
+from epsilens.plan.model import Release
+from epsilens.plan.movement import CorrelationFactor, Movements, Question, movements
 from epsilens.plan.noise import contribution
-from epsilens.plan.plan import Release
-from epsilens.plan.relatives import CorrelationFactor
 
 
 @contextmanager
@@ -54,14 +52,14 @@ def names_of_nobody() -> Iterator[None]:
 @contextmanager
 def secret_in_the_hash() -> Iterator[None]:
     """1.2: the columns that tell the secret decide which rows are kept."""
-    honest = needs.content_of
+    honest = scan_plan.content_of
 
-    def content_of(of: Sequence[needs.Need]) -> tuple[list[str], list[str]]:
+    def content_of(of: Sequence[scan_plan.Need]) -> tuple[list[str], list[str]]:
         content, beside = honest(of)
         return [*content, *beside], []
 
     with ExitStack() as all_:
-        for module in (cells, answers, people):
+        for module in (cells, answers, risks):
             all_.enter_context(mock.patch.object(module, "content_of", content_of))
         yield
 
@@ -74,39 +72,39 @@ def all_in_one_group() -> Iterator[None]:
         made = []
         for k in (2, 5, 10):
             found = []
-            for movement in movements(plan, Question.MEMBERSHIP).each:
-                moves = tuple(replace(m, amount=k * m.amount) for m in movement.moves)
-                one = faced(plan, replace(movement, moves=moves, alone=()), epsilon)
+            for each in movements(plan, Question.MEMBERSHIP).each:
+                moves = tuple(replace(m, amount=k * m.amount) for m in each.moves)
+                one = faced(plan, replace(each, moves=moves, alone=()), epsilon)
                 hidden = [0.0, 0.0]
-                for i, *alone in movement.alone:
+                for i, *alone in each.alone:
                     draws = draws_of(plan, i, epsilon).values()
                     decides = next((d for d in draws if d.threshold is not None), Draw(plan.mechanism.noise, 1.0))
                     chance = listed_with(decides, k * contribution(plan, i).alone_as)
                     for world, places in enumerate(alone):
                         hidden[world] += places * math.log1p(-min(chance, 1 - 1e-12))
                 first, second = (-math.expm1(h) for h in hidden)
-                base = one or faced(plan, movement, epsilon)
+                base = one or faced(plan, each, epsilon)
                 if base is not None:
                     moved = base if one is not None else replace(base, shifts=(), psi=0.0)
                     found.append(replace(moved, first=first, second=second))
             made.append((k, Facing(tuple(found)).read("success", {"prior": plan.adversary.prior})))
         return tuple(made)
 
-    with mock.patch.object(assessment, "together_of", together_of):
+    with mock.patch.object(assess, "together_of", together_of):
         yield
 
 
 @contextmanager
 def one_answer_of_relatives() -> Iterator[None]:
     """1.4: of related people one answer is read, the one that seems to tell most, without its names."""
-    honest = relatives.correlated_movements
+    honest = movement.correlated_movements
 
-    def moved_together(plan: Release, found: tuple[CorrelationFactor, ...]) -> Movements:
+    def correlated_movements(plan: Release, found: tuple[CorrelationFactor, ...]) -> Movements:
         whole = honest(plan, found)
         most = max(found, key=lambda r: r.swing * plan.shares[r.query])
         return replace(whole, each=tuple(replace(m.only({most.query}), alone=()) for m in whole.each))
 
-    with mock.patch.object(adversaries, "moved_together", moved_together):
+    with mock.patch.object(adversaries, "correlated_movements", correlated_movements):
         yield
 
 
@@ -118,7 +116,7 @@ def advice_not_read_again() -> Iterator[None]:
     def limits_of(*given: Any) -> tuple[RiskLimit, ...]:
         return tuple(replace(one, monotone=True, over=lambda _: False) for one in honest(*given))
 
-    with mock.patch.object(assessment, "limits_of", limits_of):
+    with mock.patch.object(assess, "limits_of", limits_of):
         yield
 
 
@@ -126,10 +124,10 @@ def advice_not_read_again() -> Iterator[None]:
 def nobody_alone() -> Iterator[None]:
     """1.6: of people as they are the numbers they move are read, not the names that exist because of them."""
 
-    def people_of(*given: Any, **more: Any) -> tuple[people.Person, ...]:
-        return people.people_of(*given, **{k: v for k, v in more.items() if k != "answers"})
+    def people_of(*given: Any, **more: Any) -> tuple[risks.Person, ...]:
+        return risks.people_of(*given, **{k: v for k, v in more.items() if k != "answers"})
 
-    with mock.patch.object(assessment, "people_of", people_of):
+    with mock.patch.object(assess, "people_of", people_of):
         yield
 
 

@@ -28,15 +28,15 @@ from tests.judges.plans.plans import Case, covering, frame, make, met_in, pairs,
 from tests.judges.plans.published import unlike
 from tests.judges.plans.worlds import Found, Question, World, Worlds
 
-from epsilens.assessment import assessment as whole
+from epsilens.assessment import assess as whole
 from epsilens.assessment.adversaries import Setting
-from epsilens.assessment.promise import promise_of
+from epsilens.assessment.guarantee import promise_of
 from epsilens.assessment.risks import Curve, Risk, risks_of
 from epsilens.data.queries import Noise
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import draws_of
+from epsilens.plan.model import Release
 from epsilens.plan.noise import contribution, psi_of
-from epsilens.plan.plan import Release
 from epsilens.publish.release import exact_of
 
 #: Below this an assessed number is no smaller than the truth, but for rounding.

@@ -15,7 +15,7 @@ from tests.judges.plans.conditions import All, Between, Cell, Compare, Condition
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.plan.read import as_written
+from epsilens.plan.labels import as_written
 
 Row = dict[str, Any]
 Label = tuple[Cell, ...]

@@ -19,11 +19,11 @@ from tests.publish.laws import far
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import Cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
-from epsilens.plan.plan import Release
-from epsilens.publish.drawn import drawn_answers
+from epsilens.plan.model import Release
+from epsilens.publish.answers import drawn_answers
+from epsilens.publish.files import script_of
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of
-from epsilens.publish.script import script_of
 
 DRAWS = 400
 

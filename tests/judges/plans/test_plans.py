@@ -28,8 +28,8 @@ import epsilens as el
 from epsilens.plan.cells import rules_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
+from epsilens.publish.answers import Noised, answers_of
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.published import Noised, answers_of
 from epsilens.publish.standalone import averaged
 
 SEED = 26

@@ -28,7 +28,7 @@ from epsilens.data.queries import Noise
 from epsilens.errors import InputError
 from epsilens.plan.cells import Cells, Draw, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
-from epsilens.plan.plan import Release
+from epsilens.plan.model import Release
 
 #: Instead of a label, for the number that all groups of a query have together.
 _ALL = ("all groups",) * 9

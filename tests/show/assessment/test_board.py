@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.assessment.assessment import Assessment
+from epsilens.assessment.assess import Assessment
 from epsilens.show.assessment.board import board
 from epsilens.show.document import Items, Lead, Section, Table, flat
 

@@ -9,10 +9,9 @@ import pytest
 
 import epsilens as el
 from epsilens.ledger.account import Account, Spending
-from epsilens.ledger.charge import charge_of
-from epsilens.ledger.entry import Kind
-from epsilens.ledger.limits import Limits
-from epsilens.ledger.parts import written
+from epsilens.ledger.budget import Limits, charge_of
+from epsilens.ledger.serialization import written
+from epsilens.ledger.store import Kind
 from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
 from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from epsilens.show.charts.findings import certainty_chart, known_curve, power_chart

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ...assessment.typical import together_of
+from ...assessment.risks import together_of
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
@@ -56,7 +56,7 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
 
 

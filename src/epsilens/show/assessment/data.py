@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
-from ...assessment.assessment import SCHEMA
+from ...assessment.assess import SCHEMA
 from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
 from ...plan.noise import named_delta, unsaid
@@ -21,7 +21,7 @@ from .words import cautions, headline, sentence, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import Errors, GroupError, QueryAccuracy
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
     from ...assessment.split import SplitComparison
     from ...data.scan.result import Scan

@@ -16,8 +16,8 @@ from ..words import cost, number, small
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment
-    from ...plan.asked import ReleaseQuery
+    from ...assessment.assess import Assessment
+    from ...plan.model import ReleaseQuery
 
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def title(a: Assessment, q: QueryAccuracy) -> str:
 def asked_title(query: ReleaseQuery, people: bool) -> str:
     """A planned query's name, or what it asks; ``people`` are counted where rows say whose they are.
 
-    >>> from epsilens.plan.asked import ReleaseQuery
+    >>> from epsilens.plan.model import ReleaseQuery
     >>> asked_title(ReleaseQuery(sum="visits", bounds=(0, 77)), True)
     'Total visits'
     """

@@ -10,9 +10,8 @@ from ...worlds import Relation
 from .labels import FREQUENCIES
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment
-    from ...assessment.risks import Risk
-    from ...assessment.typical import Typical
+    from ...assessment.assess import Assessment
+    from ...assessment.risks import Risk, Typical
 
 
 def reached(a: Assessment, r: Risk, value: float) -> float:

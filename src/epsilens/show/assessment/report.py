@@ -80,7 +80,7 @@ from .words import (
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
 
 

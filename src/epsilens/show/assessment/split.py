@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...assessment.accuracy import Cause
-from ...assessment.shares import basis_of, resplit
-from ...assessment.split import Division, division
+from ...assessment.split import Division, basis_of, division, resplit
 from ...numerics.formatting import frequencies
 from ..document import Block, Cell, Column, Group, Kind, Paragraph, Said, Section, Span, Table, Tone, said
 from .labels import FREQUENCIES, given, limit, risk, share, title
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
-    from ...assessment.shares import Basis, Resplit
+    from ...assessment.split import Basis, Resplit
 
 
 HEADING = "How ε is shared"

@@ -9,7 +9,7 @@ from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find_reading
 from ...numerics.formatting import ceil_digits, frequency
-from ...plan.relatives import worst_factor
+from ...plan.movement import worst_factor
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from .labels import (
     FREQUENCIES,
@@ -34,9 +34,9 @@ from .words import second_name
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import GroupError
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
-    from ...plan.relatives import CorrelationFactor
+    from ...plan.movement import CorrelationFactor
 
 
 #: The regulators' three words, with what each asks.

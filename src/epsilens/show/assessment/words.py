@@ -9,13 +9,13 @@ import math
 from typing import TYPE_CHECKING
 
 from ...assessment.accuracy import Cause
-from ...assessment.cautions import Caution, Warned
+from ...assessment.provenance import Caution, Warned
 from ...assessment.verdict import LEDGER, Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...numerics.formatting import count, denominator, distinguishable, frequencies, frequency, thousands, times
-from ...plan.commented import as_yaml
 from ...plan.noise import unsaid
+from ...plan.starter import as_yaml
 from ...worlds import Relation
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
@@ -38,9 +38,8 @@ from .labels import (
 from .reach import exposure, reached, told_beside
 
 if TYPE_CHECKING:
-    from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment
-    from ...assessment.proposals import Proposal
+    from ...assessment.accuracy import Proposal, QueryAccuracy
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
 
 

@@ -25,7 +25,7 @@ from .scales import clear, scale, written
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
     from ...assessment.risks import Risk
 
 

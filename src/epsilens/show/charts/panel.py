@@ -14,7 +14,7 @@ from .placement import LINE, Point, Room, block, width_of
 from .scales import scale
 
 if TYPE_CHECKING:
-    from ...assessment.assessment import Assessment
+    from ...assessment.assess import Assessment
 
 
 #: A line: its name, its values at the curve's ε, and whether it is the one the panel is about.

@@ -14,16 +14,144 @@ from importlib import metadata
 from typing import Any
 
 from .. import __version__
-from ..data.queries import QueryKind
+from ..data.queries import Noise, QueryKind
+from ..ledger.account import Account
+from ..ledger.budget import CURRENCIES, Charge
 from ..numerics.values import FrozenMapping, ValueSemantics
+from ..plan.cells import Cells
 from ..plan.contribution import Noisy
-from ..plan.plan import Release
-from ..plan.words import Size
+from ..plan.model import Release, Size
+from ..plan.noise import contribution
 from ..results import Result
 from .noise import Drawing
-from .offer import Left, Offered
 from .standalone import MISS, counted, interval, limited, quantile
-from .words import TOUCHED, interval_of, touched_name
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The answers of one query; ``answers`` is None where a threshold on noisy numbers names the groups."""
+
+    query: int
+    name: str
+    by: tuple[str, ...]
+    answers: int | None
+    noise: Noise
+    scales: tuple[tuple[Noisy, float], ...]  # b or σ, on each kind of number
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "query": self.query + 1, "name": self.name, "by": list(self.by), "answers": self.answers,
+            "noise": self.noise.value, "scales": {noisy.value: scale for noisy, scale in self.scales},
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Left:
+    """What one currency of an account comes to: ``after`` this release, and what is ``left`` of the limit then.
+
+    >>> Left("psi", 0.0, 3.0, 5.0).left, Left("epsilon", 0.5, 1.0, None).left
+    (4.0, None)
+    """
+
+    currency: str
+    spent: float
+    after: float
+    limit: float | None
+
+    @property
+    def left(self) -> float | None:
+        """What one more release might cost; the squares of ψ add up, all else does."""
+        if self.limit is None:
+            return None
+        if self.currency == "psi":
+            return math.sqrt(max((self.limit - self.after) * (self.limit + self.after), 0.0))
+        return max(self.limit - self.after, 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; null where there is no price."""
+        told = {"spent": self.spent, "after": self.after, "limit": self.limit, "left": self.left}
+        return {"currency": self.currency, **{k: v if v is None or math.isfinite(v) else None for k, v in told.items()}}
+
+
+def offered_of(plan: Release, drawings: Sequence[Drawing]) -> tuple[Offered, ...]:
+    """The answers of a plan, by query."""
+    made = []
+    for i, asked in enumerate(plan.queries):
+        mine = [d for d in drawings if d.query == i]
+        count = 1 if not asked.split_by else None if asked.groups is None else len(asked.groups)
+        scales = tuple((d.noisy, d.plain_scale) for d in mine)
+        made.append(Offered(i, asked.name or str(asked.planned()), tuple(asked.split_by), count, mine[0].noise, scales))
+    return tuple(made)
+
+
+def left_of(account: Account, charge: Charge, part: str | None = None) -> tuple[Left, ...]:
+    """What is spent, would be, and may be: in every currency that has a price or a limit, and δ where there is one."""
+    now, after, limits = account.spent, account.after(charge, part), account.limits
+    made = []
+    for name in CURRENCIES:
+        limit = None if limits is None else getattr(limits, name)
+        if limit is not None or math.isfinite(getattr(after, name)):
+            made.append(Left(name, getattr(now, name), getattr(after, name), limit))
+    field = "slack" if limits is not None and limits.currencies == ("epsilon",) else "delta"
+    if getattr(after, field) or (limits is not None and limits.delta):
+        allowed = None if limits is None else limits.delta
+        made.append(Left("delta", getattr(now, field), getattr(after, field), allowed))
+    return tuple(made)
+
+
+#: What the interval of that number holds.
+TOUCHED = "the people whom the limit touched"
+
+
+def interval_of(plan: Release, i: int) -> str:
+    """What the intervals of query i hold: the number on the whole table, or the one that limits and bounds leave.
+
+    >>> from epsilens.plan.file import read_release
+    >>> plan = {"data": {"table": "t", "person": "who"}, "mechanism": {"epsilon": 1}, "queries": [
+    ...     {"count": True}, {"count": True, "by": "ward", "threshold": 9}, {"sum": "x", "bounds": [0, 9]},
+    ...     {"count": True, "by": "ward", "threshold": 9, "touched": "10%"}]}
+    >>> [interval_of(read_release(plan), i) for i in range(4)]
+    ['the count', 'the limited count', 'the limited sum', 'the count']
+    """
+    query, one = plan.queries[i], contribution(plan, i)
+    noun = query.kind.value if query.kind.bounded else "count"
+    limited = query.kind.bounded or (one.drops and query.touched is None)
+    return f"the limited {noun}" if limited else f"the {noun}"
+
+
+def touched_name(name: str) -> str:
+    """What the number of people whom a limit touched is called."""
+    return f"{name}: people in more groups than they are counted in"
+
+
+def lost_of(plan: Release) -> tuple[str, ...]:
+    """What bounds and limits may have taken away before the noise, in words: the amounts are the data's own."""
+    made = []
+    if any(query.bounds is not None for query in plan.queries):
+        made.append(
+            "Values beyond the bounds were cut to them, which may move sums and averages; by how much is not told."
+        )
+    if plan.data.several:
+        made.append(
+            "Of people with more rows or groups than the plan allows only some were used, chosen by lot, which may "
+            "lower counts and sums; by how much is not told."
+        )
+    if any(query.threshold is not None for query in plan.queries):
+        made.append("Groups whose noisy number of people is below the threshold are left out.")
+    if any(query.groups is not None for query in plan.queries):
+        made.append("Groups are those that were listed beforehand; rows in other groups are not counted.")
+    limited = [interval_of(plan, i).startswith("the limited") for i in range(len(plan.queries))]
+    holds = "Each interval by itself holds, 95 times of 100,"
+    left = "what limits and bounds leave of the whole table’s"
+    if all(limited):
+        made.append(f"{holds} the limited answer: {left}.")
+    elif any(limited):
+        made.append(f"{holds} what the column interval_of says. A limited answer is {left}.")
+    else:
+        made.append(f"{holds} the answer on the whole table.")
+    return tuple(made)
+
 
 LEVEL = 1 - MISS
 
@@ -201,3 +329,33 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+# -- drawing -------------------------------------------------------------------------------------------------------
+
+
+def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
+    """The answers of a plan, each under noise of its own."""
+    made: list[PublishedAnswer] = []
+    for one in exact:
+        own = {d.noisy: d for d in drawings if d.query == one.query}
+        made += answers_of(plan, _noised(one, own), own)
+    return tuple(made)
+
+
+def _noised(one: Cells, drawings: Mapping[Noisy, Drawing]) -> Noised:
+    """Noise on every number of a query; where a threshold names the groups, on those that it names."""
+    places = list(range(len(one.labels)))
+    numbers: dict[Noisy, list[float]] = {}
+    namer = next((d for d in drawings.values() if d.names is not None), None)
+    if namer is not None:
+        named = namer.draw_names(one.labels, one.numbers[namer.noisy])
+        places = sorted(named)
+        numbers[namer.noisy] = [named[place] for place in places]
+    for noisy, drawing in drawings.items():
+        if noisy is Noisy.TOUCHED:
+            numbers[noisy] = drawing.draw(one.numbers[noisy])
+        elif drawing is not namer:
+            numbers[noisy] = drawing.draw([one.numbers[noisy][place] for place in places])
+    sizes = [one.sizes[place] for place in places] if one.sizes else ()
+    return Noised(one.query, tuple(one.labels[place] for place in places), numbers, sizes)

@@ -23,13 +23,10 @@ from ..data.tables.row_limit import HASH
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..worlds import Relation
-from .asked import Data
 from .contribution import Contribution
-from .file import about
+from .file import about, dotted
 from .labels import among, read_labels
-from .plan import Release
-from .words import Size
-from .yaml_text import dotted
+from .model import Data, Release, Size
 
 
 class Items(Enum):

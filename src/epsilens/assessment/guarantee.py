@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from ..data.queries import Noise
+from ..errors import LimitError
 from ..experiment import Experiment, compose_counted
-from ..ledger.charge import Charge, charge_of, larger
+from ..ledger.account import Account
+from ..ledger.budget import Charge, charge_of, larger
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.formatting import ceil_digits, count, denominator, thousands
+from ..plan.model import Release
 from ..plan.movement import Question, movements
 from ..plan.noise import named_delta
-from ..plan.plan import Release
 from ..worlds import Relation, worlds_of_relation
-from .faced import faced
-from .worst import Facing
+from .worst_case import Facing, faced
 
 #: So many ways of moving a plan's numbers are each composed; more are bounded by the one with all of ε in one number.
 _MOST = 12
@@ -114,3 +115,62 @@ def guarantee_of(plan: Release, promise: Promise, epsilon: float | None = None) 
         f"a coin gets {thousands(scale // 2)}. "
         f"This holds for {who} ({at}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
     )
+
+
+# -- headroom in the ledger ----------------------------------------------------------------------------------------
+
+_MOST_EPSILON = 700.0
+_LEAST_EPSILON = 1e-6  # an ε below this is no release
+_PRECISION = 1e-3  # how close to the largest a search comes, from below
+
+
+@dataclass(frozen=True)
+class Room:
+    """The account a release is counted in. ``largest`` is None where nothing is limited, 0 where nothing is left."""
+
+    ledger: str
+    people: str
+    releases: int
+    largest: float | None
+    sentence: str
+
+
+def room_of(plan: Release, account: Account, ledger: str, part: str | None = None) -> Room:
+    """How large the plan's ε may be, its shares and its noise being what they are."""
+    found = None if account.limits is None else _largest(plan, account, part)
+    return Room(ledger, account.people, len(account.counted), found, account.sentence)
+
+
+def fits(plan: Release, account: Account, epsilon: float, part: str | None = None) -> bool:
+    """Whether the account's limits have room for the plan at this ε."""
+    try:
+        account.check(promise_of(plan, epsilon).charge, part)
+    except LimitError:
+        return False
+    return True
+
+
+def _largest(plan: Release, account: Account, part: str | None) -> float:
+    def within(epsilon: float) -> bool:
+        return fits(plan, account, epsilon, part)
+
+    limits = account.limits
+    if limits is not None and limits.currencies == ("epsilon",) and limits.epsilon is not None:
+        left = limits.epsilon - account.spent.epsilon
+        if left > 0 and within(left):  # not where δ is short as well
+            return left
+    low, high = 0.0, min(plan.epsilon, _MOST_EPSILON)
+    while within(high):
+        low, high = high, high * 2
+        if low >= _MOST_EPSILON:
+            return _MOST_EPSILON
+    if not low:
+        low = high / 2
+        while low > _LEAST_EPSILON and not within(low):
+            low, high = low / 2, low
+        if low <= _LEAST_EPSILON:
+            return 0.0
+    while high / low > 1 + _PRECISION:
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return min(low, _MOST_EPSILON)

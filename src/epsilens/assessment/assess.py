@@ -24,26 +24,32 @@ from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.answers import Answer, answers_of
-from ..plan.file import about, read_release
+from ..plan.file import about, dotted, read_release
+from ..plan.labels import as_written, mentioned
+from ..plan.model import Release, Resemblance, Split
+from ..plan.movement import CorrelationFactor, correlation_factors
 from ..plan.noise import unsaid
-from ..plan.people import Person, people_of
-from ..plan.plan import Release
-from ..plan.read import as_written, mentioned
-from ..plan.relatives import CorrelationFactor, correlation_factors
-from ..plan.spread import candidates_of
-from ..plan.words import Resemblance, Split
-from ..plan.yaml_text import dotted
 from ..results import ChartLike, ChartsLike, Result, presenter
-from .accuracy import QueryAccuracy, accuracy_of, limited
+from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, limited, lost_by, proposals
 from .adversaries import Setting
-from .cautions import Warned, before, owned, spellings
-from .promise import guarantee_of, promise_of
-from .proposals import Proposal, lost_by, proposals
-from .provenance import Precedent, assumptions, precedents, record
-from .risks import Curve, Risk, RiskLimit, blind_limits, curve_of, limits_of, read_again, risks_of
-from .room import Room, fits, room_of
+from .guarantee import Room, fits, guarantee_of, promise_of, room_of
+from .provenance import Precedent, Warned, assumptions, before, owned, precedents, record, spellings
+from .risks import (
+    Curve,
+    Person,
+    Risk,
+    RiskLimit,
+    Typical,
+    blind_limits,
+    curve_of,
+    limits_of,
+    people_of,
+    read_again,
+    risks_of,
+    together_of,
+    typical_of,
+)
 from .split import SplitComparison, compare_splits
-from .typical import Typical, together_of, typical_of
 from .verdict import Allowed, Verdict, allowed_by, enough_by, judge, needed_by
 
 SCHEMA = 2
@@ -176,7 +182,7 @@ def assess(
     people: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Assessment:
-    """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.plan.Release`.
+    """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.model.Release`.
 
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
     reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``people``, those whom the table is

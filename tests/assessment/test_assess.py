@@ -14,7 +14,7 @@ from tests.data.brute import isolation
 
 from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
-from epsilens.assessment.assessment import Assessment, assess
+from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.risks import Risk
 from epsilens.data.tables.sources import bundled
 from epsilens.errors import InputError

@@ -1,0 +1,511 @@
+"""A release to start from, for a table nobody has explained: ready to be assessed, and asking to be edited.
+
+Names, types and how many values a column has decide what is proposed. Bounds are never taken from the data, because a
+bound that is the largest value in the table publishes it: they come from what a column means.
+
+>>> start = init("epsilens:rand-hie")
+>>> start.release.data.person, start.warnings
+('person', ())
+>>> print(start.sentence[:77])
+20,190 rows of 5,912 people: “person” says whose row it is, up to 5 rows each
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..data.tables.address import without_password
+from ..data.tables.columns import As, Form, Order, as_read
+from ..data.tables.sources import names
+from ..data.tables.table import OpenTable, open_table, reading
+from ..data.understanding.understand import understand
+from ..data.understanding.understood import Column, Role, Understanding
+from ..errors import InputError, type_phrase
+from ..results import Result, join_words
+from .file import read_release
+from .model import Release
+
+#: So many columns are named in a sentence; the rest are counted.
+_MOST = 6
+_KINDS = {
+    As.NUMBER: "numbers",
+    As.DATE: "dates",
+    As.CATEGORY: "categories, whatever their capitals and blanks",
+    As.CODE: "codes, whatever their capitals and blanks",
+    As.TEXT: "text",
+}
+#: What is said of one column, and of several.
+_SAID = {
+    Role.IDENTIFIER: (
+        "names a person or a record and is left out of every answer",
+        "name people or records and are left out of every answer",
+    ),
+    Role.FREE: ("holds free text and is never a group", "hold free text and are never groups"),
+    Role.EMPTY: (
+        "says nothing: it is empty or the same in every row",
+        "say nothing: they are empty or the same in every row",
+    ),
+}
+
+
+def paragraph(found: Understanding) -> str:
+    """What the table is, column by column where it matters.
+
+    >>> from ..data.understanding.understood import Owner
+    >>> owner = Owner("Patient ID", 24_904, 9, named=True)
+    >>> age = Column("Age", "int64", Role.NUMBER, 90, 0, known=True)
+    >>> print(paragraph(Understanding("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
+    50,000 rows of 24,904 people: “Patient ID” says whose row it is, up to 9 rows each. An attacker may know “Age”.
+    """
+    said = [_whose(found)]
+    known = [c.name for c in found.columns if c.known]
+    if known:
+        said.append(f"An attacker may know {called(known)}.")
+    else:
+        said.append("Nothing was found that an attacker would know of a person.")
+    secret = [c.name for c in found.columns if c.secret]
+    if secret:
+        said.append(f"People may want to keep {called(secret)} to themselves.")
+    for kind, words in _KINDS.items():
+        names = [c.name for c in found.columns if c.form is not None and c.form.kind is kind]
+        if names:
+            said.append(f"Text in {called(names)} is read as {words}.")
+    owners = {o.name for o in (found.person, found.single) if o is not None}
+    for role, (one, several) in _SAID.items():
+        names = [c.name for c in found.columns if c.role is role and c.name not in owners]
+        if names:
+            said.append(f"{called(names)} {one if len(names) == 1 else several}.")
+    if found.left_out:
+        said.append(f"{found.left_out:,} more columns were not looked at.")
+    if found.looked_at < found.rows:
+        said.append(f"Texts were looked at in {found.looked_at:,} rows.")
+    return " ".join(said)
+
+
+def _whose(found: Understanding) -> str:
+    rows = f"{found.rows:,} row{'' if found.rows == 1 else 's'}"
+    owner = found.person
+    if owner is not None:
+        often = f", up to {owner.most:,} rows each" if owner.most > 1 else ""
+        said = f"{rows} of {owner.values:,} people: “{owner.name}” says whose row it is{often}."
+    elif found.single is not None:
+        said = f"{rows}, one a person: “{found.single.name}” is different in every row."
+    else:
+        said = f"{rows}; nothing says whose they are."
+    others = [o.name for o in found.others]
+    if owner is not None and others:
+        said += f" It could also be {called(others, 'or')}."
+    if found.unit is not None:
+        said += f" “{found.unit.name}” says who lives together."
+    return said
+
+
+def warnings(found: Understanding) -> tuple[str, ...]:
+    """What must be looked at before anything is believed, the worst first."""
+    made = []
+    if found.rows == 0:
+        made.append("The table has no rows: there is nothing to assess.")
+    elif found.nobody and found.unit is not None:
+        made.append(
+            "No column was found that says whose row it is, so everyone with the same "
+            f"“{found.unit.name}” is protected together. If a column names the person, name it as person."
+        )
+    elif found.nobody:
+        maybe = f" It may be {called([o.name for o in found.others], 'or')}." if found.others else ""
+        made.append(
+            "No column was found that says whose row it is, so every row counts as a person of their own. If one "
+            f"person can have several rows, that protects a row and not a person: name the column as person.{maybe}"
+        )
+    owner = found.person or found.single
+    if owner is not None and not owner.everyone:
+        made.append(
+            f"“{owner.name}” is empty in some rows: nobody can tell whose they are, and they are left out of every "
+            "answer."
+        )
+    made += [_unread(c) for c in found.columns if c.form is not None and c.unread]
+    return tuple(made)
+
+
+def _unread(column: Column) -> str:
+    assert column.form is not None
+    values = "1 value" if column.unread == 1 else f"{column.unread:,} values"
+    return (
+        f"{values} of “{column.name}” cannot be read as {_KINDS[column.form.kind].partition(',')[0]} and would count "
+        "as empty."
+    )
+
+
+def read_as(column: Column) -> str:
+    """How a column is read, where that differs from how it is stored."""
+    return "" if column.form is None else _KINDS[column.form.kind]
+
+
+def called(names: Sequence[str], word: str = "and") -> str:
+    """Columns in a sentence.
+
+    >>> called(["a", "b"]), called([f"c{i}" for i in range(9)])
+    ('“a” and “b”', '“c0”, “c1”, “c2”, “c3”, “c4”, “c5” and 3 more')
+    """
+    quoted = [f"“{name}”" for name in names[:_MOST]]
+    if len(names) > _MOST:
+        quoted.append(f"{len(names) - _MOST:,} more")
+    return join_words(quoted) if word == "and" else f" {word} ".join(quoted)
+
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+_WIDTH = 44
+_LINE = 110
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How answers are split, and whether everybody stays in one group."""
+
+    column: Column
+    steady: bool
+
+
+@dataclass(frozen=True)
+class StarterParts:
+    """What a plan is made of: what an attacker may know, how answers are split, what is averaged, how text is read."""
+
+    known: tuple[Column, ...]
+    split: Grouping | None
+    amount: Column | None
+    secret: Column | None
+    read: tuple[Column, ...]
+    others: tuple[str, ...]
+
+
+def written(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
+    """The plan."""
+    lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
+    for warning in warnings:
+        lines += textwrap.wrap(f"WARNING: {warning}", _LINE, initial_indent="# ", subsequent_indent="#   ")
+    lines += [
+        f"title: {as_yaml(title)}",
+        "data:",
+        f"  table: {as_yaml(table)}",
+        *_people_lines(found),
+        *(_groups_lines(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
+        *_known_lines(chosen),
+        *_secret_lines(chosen.secret),
+        *_read_lines(chosen.read),
+        "queries:",
+        *_count_lines(chosen.split),
+        *_average_lines(chosen.amount),
+        "mechanism:",
+        _with("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
+        _with("  epsilon: 1.0", "choose: the total, which the queries share"),
+        "adversary:",
+        _with("  prior: 0.5", "how likely they think the person is in the data"),
+        _with("  knows: one answer", "nothing | one answer"),
+        _with("  baseline: 0.01", "how often re-identification succeeds against a release without the person"),
+        "limits:",
+        _with("  success: 0.55", "choose: right guesses tolerated; 0.5 is a coin"),
+        _with("  # error: 0.1", "the error tolerated, as a share of the answer"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _with(line: str, comment: str) -> str:
+    return f"{line.ljust(_WIDTH - 1)} # {comment}"
+
+
+def _people_lines(found: Understanding) -> list[str]:
+    lines = []
+    if found.person is not None:
+        why = "its name says whose row it is" if found.person.named else "its values come back like a person's"
+        others = f"; else {called([o.name for o in found.others], 'or')}" if found.others else ""
+        lines += [
+            _with(f"  person: {as_yaml(found.person.name)}", f"choose: {why}{_comment(others)}"),
+            _with("  max_rows: 5", "choose without looking at the data: the most rows of one person to use"),
+        ]
+    elif found.single is not None:
+        lines.append(_with(f"  # person: {as_yaml(found.single.name)}", "not needed: it is different in every row"))
+    elif found.unit is not None:
+        lines += [
+            _with(f"  unit: {as_yaml(found.unit.name)}", "choose: who is protected together; no column names a person"),
+            _with("  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"),
+        ]
+    else:
+        maybe = found.others[0].name if found.others else "id"
+        lines.append(
+            _with(f"  # person: {as_yaml(maybe)}", "choose: the column that says whose row it is; none was found")
+        )
+    if found.unit is not None and not found.nobody:
+        lines.append(_with(f"  # unit: {as_yaml(found.unit.name)}", "to protect everyone who shares it together"))
+    return lines
+
+
+def _groups_lines(split: Grouping | None) -> list[str]:
+    """Where people are in several groups, one each would leave out the others."""
+    if split is None or split.steady:
+        return []
+    return [_with("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")]
+
+
+def _known_lines(chosen: StarterParts) -> list[str]:
+    lines = ["  quasi_identifiers:".ljust(_WIDTH - 1) + " # choose: what an attacker may know about a person"]
+    lines += [_with(f"    - {as_yaml(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known]
+    if not chosen.known:
+        lines[0] = _with(
+            "  quasi_identifiers: []", "choose: what an attacker may know about a person; nothing was found"
+        )
+    if chosen.others:
+        rest = f"# Other columns: {', '.join(map(as_yaml, chosen.others))}"
+        lines += textwrap.wrap(
+            rest,
+            _LINE,
+            initial_indent="    ",
+            subsequent_indent="    #   ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _secret_lines(column: Column | None) -> list[str]:
+    """A condition that needs no value of the table where there is one, else a line to fill in."""
+    if column is None:
+        return [_with("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")]
+    name, number = _quoted(column.name), "int" in column.kind or "float" in column.kind
+    meant = f" ({_comment(column.meaning)})" if column.meaning else ""
+    why = f"choose: what the attacker wants to learn{meant}"
+    if column.kind == "boolean":
+        return [_with(f"  secret: {as_yaml(name)}", why)]
+    if number and column.distinct == 2:
+        return [_with(f"  secret: {as_yaml(f'{name} = 1')}", why)]
+    if column.bounds is not None:
+        return [_with(f"  secret: {as_yaml(f'{name} > {sum(column.bounds) / 2:g}')}", why)]
+    condition = f"{name} = {'…' if number else chr(39) + '…' + chr(39)}"
+    return [_with(f"  # secret: {as_yaml(condition)}", f"{why}; fill in the value")]
+
+
+def _read_lines(columns: Sequence[Column]) -> list[str]:
+    if not columns:
+        return []
+    lines = [_with("  read:", "how columns of text are read; what cannot be read so counts as empty")]
+    for column in columns:
+        assert column.form is not None
+        why = {
+            As.NUMBER: "numbers written as text",
+            As.DATE: "dates written as numbers" if "int" in column.kind else "dates written as text",
+            As.CATEGORY: "capitals and blanks do not count",
+            As.CODE: "capitals and blanks do not count",
+            As.TEXT: "numbers that are names" if "int" in column.kind else "text",
+        }[column.form.kind]
+        if column.form.empty and column.form.kind is As.TEXT:
+            why = "some words stand for nothing"
+        lines.append(_with(f"    {as_yaml(column.name)}: {_form(column.form)}", why))
+    return lines
+
+
+def _form(form: Form) -> str:
+    parts = [f"as: {form.kind}"]
+    if form.kind is As.NUMBER:
+        parts.append(f"decimal: {json.dumps(form.decimal)}")
+    if form.kind is As.DATE and form.order is not Order.YEAR_FIRST:
+        parts.append(f"order: {form.order}")
+    if form.empty:
+        parts.append(f"empty: [{', '.join(json.dumps(word, ensure_ascii=False) for word in form.empty)}]")
+    return form.kind.value if len(parts) == 1 else "{" + ", ".join(parts) + "}"
+
+
+def _count_lines(split: Grouping | None) -> list[str]:
+    lines = [_with("  - count: true", "people, or those who meet a condition: count: age > 30")]
+    if split is not None:
+        lines += [
+            _with(f"    by: {as_yaml(split.column.name)}", "choose: how the answers are split"),
+            _with("    threshold: auto", "publish groups with enough people; or list those that are published"),
+        ]
+    return lines
+
+
+def _average_lines(amount: Column | None) -> list[str]:
+    if amount is None:
+        return []
+    if amount.bounds is None:
+        return [
+            _with(f"  # - average: {as_yaml(amount.name)}", "an average or a sum needs bounds, and nothing says what"),
+            _with("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
+        ]
+    low, high = amount.bounds
+    return [
+        _with(f"  - average: {as_yaml(amount.name)}", "choose: a number people have"),
+        _with(
+            f"    bounds: [{low:.15g}, {high:.15g}]",
+            f"choose without looking at the data (usual for {_comment(amount.meaning or 'it')}): beyond is cut off",
+        ),
+    ]
+
+
+def _quoted(name: str) -> str:
+    """A column in a condition."""
+    return name if _WORD.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def _comment(text: str) -> str:
+    """Text that can stand in a comment: one line, nothing that ends it."""
+    return " ".join(text.split())
+
+
+def as_yaml(value: str) -> str:
+    """A string for YAML: plain where it is a word, else as JSON, which YAML reads.
+
+    >>> as_yaml("age"), as_yaml("Patient ID"), as_yaml("no")
+    ('age', '"Patient ID"', '"no"')
+    """
+    if _WORD.fullmatch(value) and value.casefold() not in _YAML_WORDS:
+        return value
+    # Characters that YAML's reader refuses, or reads as a line's end, must be escaped; letters need not be.
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in json.dumps(value, ensure_ascii=False))
+
+
+_MOST_OTHERS = 24
+_MOST_READ = 60
+#: Groups that a person can look through; more are for somebody who knows what they ask.
+_FEW_GROUPS = 30
+#: The share of rows that may have no group, and the columns whose people are looked at.
+_RARELY, _LOOKED_AT = 0.2, 4
+
+
+@dataclass(frozen=True, eq=True, repr=False)
+class Start(Result):
+    """A plan to start from (``yaml``), and what was understood of the table."""
+
+    shown_as = "start"
+
+    yaml: str
+    understanding: Understanding
+
+    @property
+    def release(self) -> Release:
+        """The plan as it can be assessed."""
+        return read_release(self.yaml)
+
+    @property
+    def sentence(self) -> str:
+        """What was understood, in a paragraph."""
+        return paragraph(self.understanding)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What must be looked at before anything is believed."""
+        return warnings(self.understanding)
+
+    def save(self, path: str | Path, force: bool = False) -> Path:
+        """Write the plan; a file that exists is replaced only with ``force``."""
+        if not isinstance(path, str | PathLike):
+            raise InputError(f"path is {type_phrase(path)}: give the name of a file", parameter="path")
+        path = Path(path)
+        try:
+            with path.open("w" if force else "x", encoding="utf-8") as file:
+                file.write(self.yaml)
+        except FileExistsError:
+            raise InputError(
+                f"path is {str(path)[:80]!r}, which exists: give another name, or force=True to replace it",
+                parameter="path",
+            ) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it cannot be written"
+            raise InputError(
+                f"path is {str(path)[:80]!r}: {why}, so give a file that can be written", parameter="path"
+            ) from None
+        return path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with a schema version."""
+        found = asdict(self.understanding)
+        return {
+            "schema": 1, "sentence": self.sentence, "warnings": list(self.warnings), "yaml": self.yaml,
+            "understanding": {**found, "columns": list(found["columns"]), "others": list(found["others"])},
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        found = self.understanding
+        person = found.person.name if found.person else None
+        return f"Start(table={found.table!r}, rows={found.rows}, columns={len(found.columns)}, person={person!r})"
+
+
+def init(
+    table: Any, engine: Any = None, *, name: str | None = None, progress: Callable[[int, int, str], None] | None = None
+) -> Start:
+    """A commented plan for ``table``, anything that :func:`epsilens.scan` opens.
+
+    ``name`` is what the plan calls the table, where that is not what opens it here (a frame, an upload).
+    """
+    with open_table(table, engine) as opened, reading(opened):
+        found = understand(opened, None if progress is None else lambda what: progress(0, 1, what))
+        split = _split(opened, found)
+        title = name or (opened.name if isinstance(table, str | Path) else "a table")
+    usable = [c for c in found.columns if c.role is not Role.OTHER]
+    if not usable:
+        raise InputError(
+            f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
+        )
+    called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
+    # A title is published: of a file or a database it says nothing.
+    own = f"Release of {called}" if called in names() else "Planned release"
+    text = written(called, own, found, _chosen(found, split), warnings(found))
+    return Start(text, found)
+
+
+def _chosen(found: Understanding, split: Grouping | None) -> StarterParts:
+    owners = {o.name for o in (found.person, found.single) if o is not None}
+    columns = [c for c in found.columns if c.name not in owners]
+    known = tuple(c for c in columns if c.known)
+    amount = _amount(columns)
+    secret = _secret(columns)
+    used = {c.name for c in (*known, None if split is None else split.column, amount, secret) if c is not None} | owners
+    read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
+    others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
+    return StarterParts(known, split, amount, secret, tuple(read[:_MOST_READ]), others[:_MOST_OTHERS])
+
+
+def _split(opened: OpenTable, found: Understanding) -> Grouping | None:
+    """A column of few groups, rarely empty: best one in which people stay, that others know of them, of many groups."""
+    owners = {o.name for o in (found.person, found.single, found.unit) if o is not None}
+    fit = [
+        c for c in found.columns
+        if c.role in (Role.CATEGORY, Role.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
+        and c.name not in owners and c.empty <= _RARELY * found.rows
+    ]  # fmt: skip
+    small = [c for c in fit if c.distinct <= 12] or fit
+    likely = sorted(small, key=lambda c: (c.known, c.distinct), reverse=True)[:_LOOKED_AT]
+    steady = _steady(opened, found, likely)
+    return max((Grouping(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
+
+
+def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:
+    """Those of the columns that have one value in all rows of a person."""
+    owner = found.person or found.unit
+    if owner is None or not columns:
+        return {c.name for c in columns}
+    used = {owner.name, *(c.name for c in columns)}
+    table = as_read(opened.table, {c.name: c.form for c in found.columns if c.form is not None and c.name in used})
+    table = table.filter(table[owner.name].notnull())
+    each = table.group_by(table[owner.name]).agg(**{f"n{i}": table[c.name].nunique() for i, c in enumerate(columns)})
+    most = each.aggregate(**{f"n{i}": each[f"n{i}"].max() for i in range(len(columns))})
+    got = opened.engine.fetch(most).to_pylist()[0]
+    return {c.name for i, c in enumerate(columns) if (got[f"n{i}"] or 0) <= 1}
+
+
+def _secret(columns: list[Column]) -> Column | None:
+    """What people keep to themselves: first what needs no value of the table to be said."""
+    kept = [c for c in columns if c.secret and c.role is not Role.FREE]
+    return min(kept, key=lambda c: c.bounds is None and c.kind != "boolean", default=None)
+
+
+def _amount(columns: list[Column]) -> Column | None:
+    """A number to average: one whose meaning has bounds first, what is no quasi-identifier before what is."""
+    numbers = [c for c in columns if c.role is Role.NUMBER and c.distinct > 2 and not c.weighs]
+    return min(numbers, key=lambda c: (c.known, c.bounds is None), default=None)
