@@ -166,7 +166,7 @@ def test_what_happens_is_the_plans_and_the_operators_doing(tmp_path: Path, monke
         came.append(done(tmp_path / name, tables, monkeypatch))
     assert [one[0] for one in came[0]] == [
         "dry run", "release", "saved", "saved", "release", "saved", "release", "saved", "KeyboardInterrupt ",
-        "InputError again", "dry run", "release", "Refused ledger", "Refused ledger", "InputError part", "saved",
+        "InputError again", "dry run", "release", "LimitError ledger", "LimitError ledger", "InputError part", "saved",
     ]  # fmt: skip
     assert came[1] == came[0]
 

@@ -242,7 +242,7 @@ def _code() -> str:
     for package, name in texts:
         for line in files(package).joinpath(name).read_text("utf-8").split('"""', 2)[2].splitlines():
             if line.startswith(("import ", "from ")):
-                imports |= {} if line.startswith("from epsilens") else {line: None}
+                imports |= {} if line.startswith("from .") else {line: None}
             else:
                 lines.append(line)
     future = "from __future__ import annotations"

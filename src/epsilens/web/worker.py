@@ -108,7 +108,7 @@ def _import() -> None:
         import duckdb  # noqa: F401
         import ibis  # noqa: F401
 
-        from ..assessment import assessment as assessing  # noqa: F401
+        from ..assessment import assess as assessing  # noqa: F401
         from ..show.assessment import report  # noqa: F401
         from ..show.render import html  # noqa: F401
 

@@ -24,7 +24,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 
 import epsilens as el
-from epsilens.assessment import assessment as whole
+from epsilens.assessment import assess as whole
 from epsilens.assessment.risks import Curve, Risk
 
 
