@@ -16,7 +16,7 @@ from mpmath import mp, mpf
 from tests.laws.oracles import close, probit
 
 import epsilens as el
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.discrete_noise import DiscreteNormal
 from epsilens.laws.finite import Finite, JointFiniteStep, finite_product, joint_step
 
@@ -397,7 +397,7 @@ def test_one_step_of_many() -> None:
     bounded = joint_step([claim, (Finite.claim(0.3).steps()[0][0], 3)], 100)
     assert bounded is not None
     assert not isinstance(bounded, JointFiniteStep)
-    law = Loss([(made, 1)])
+    law = ComposedLaw([(made, 1)])
     assert float(law.profile(np.asarray(0.0))) == pytest.approx(float(made.as_law().profile(np.asarray(0.0))), rel=1e-9)
 
 

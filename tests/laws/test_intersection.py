@@ -15,9 +15,9 @@ from scipy.stats import binom
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.evaluator import MOST_WORK, Budget
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import Finite
 from epsilens.laws.intersection import Intersection, TwoSidedBound, strongest_attack
 from epsilens.laws.laplace import Laplace
@@ -126,7 +126,7 @@ def test_beside_other_steps() -> None:
     alone = el.compose(
         el.mechanisms.exponential(epsilon=0.5), el.laplace(epsilon=1.0)
     )  # one selection: zCDP says no more
-    assert isinstance(alone.law, Loss)
+    assert isinstance(alone.law, ComposedLaw)
     assert alone.law.known is Exactness.BOUND
     assert "upper bound" in alone.notes[0]
 
@@ -253,15 +253,15 @@ def test_both_ends_are_one_reading(
 
 
 def test_what_is_the_same_in_either_order_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Loss([(Sampled(NormalStep(1.0), 0.1), 5)]).other_side()
+    one = ComposedLaw([(SampledStep(NormalStep(1.0), 0.1), 5)]).other_side()
     asked: list[Law] = []
-    before = Loss.auc
+    before = ComposedLaw.auc
 
-    def counted(law: Loss) -> Any:
+    def counted(law: ComposedLaw) -> Any:
         asked.append(law)
         return before(law)
 
-    monkeypatch.setattr(Loss, "auc", counted)
+    monkeypatch.setattr(ComposedLaw, "auc", counted)
     known = strongest_attack((one, one.reverse()))
     # the area under a curve is that under its inverse
     assert float(known.auc()) == pytest.approx(float(one.reverse().auc()), rel=1e-3)

@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.logistic import BoundedRange, Logistic, LogisticStep
 from epsilens.readings.law import Exactness
 
@@ -127,7 +127,7 @@ def test_the_step_is_the_law(epsilon: float) -> None:
     assert step.known is Exactness.BOUND
     assert law.known is Exactness.EXACT
     assert step.grouped(3).as_law() == BoundedRange(3 * epsilon)
-    once = Loss([(step, 1)])
+    once = ComposedLaw([(step, 1)])
     for u in (0.0, 0.4 * epsilon, -0.3 * epsilon):
         high = float(once.profile(np.asarray(u)))
         true = float(law.profile(np.asarray(u)))

@@ -13,9 +13,9 @@ import pytest
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.errors import InputError
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.step import Step
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.mixture import (
     DrawsStep,
     GroupStep,
@@ -124,7 +124,7 @@ def test_divergences(case: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
 def test_one_step_is_a_threshold(case: tuple[tuple[float, ...], tuple[float, ...]], epsilon: float) -> None:
     step, exact = step_of(case)
-    law = Loss([(step, 1)])
+    law = ComposedLaw([(step, 1)])
     left, right = mp.mpf(-30), mp.mpf(4_000_000)
     for _ in range(200):
         at = (left + right) / 2
@@ -140,8 +140,8 @@ def test_one_step_is_a_threshold(case: tuple[tuple[float, ...], tuple[float, ...
 def test_a_sample_of_normal_noise_is_the_mixture_of_0_and_its_shift() -> None:
     for rate in (1e-6, 0.01, 0.6, 0.98):
         here = mixture_step(np.array([0.0, 0.8]), np.log([1 - rate, rate]))
-        known = Loss([(Sampled(NormalStep(0.8), rate), 200)])
-        mixed = Loss([(here, 200)])
+        known = ComposedLaw([(SampledStep(NormalStep(0.8), rate), 200)])
+        mixed = ComposedLaw([(here, 200)])
         for one, other in ((known, mixed), (known.reverse(), mixed.reverse())):
             for delta in (1e-3, 1e-9):
                 found = [float(law.profile_inverse(np.asarray(delta))) for law in (one, other)]
@@ -166,7 +166,7 @@ GROUPS = [
 @pytest.mark.parametrize("row", GROUPS)
 def test_groups_in_both_orders(row: tuple[float, float, int, float, int, float, float]) -> None:
     sigma, rate, steps, delta, people, remove, add = row
-    law = Loss([(group_step(1 / sigma, rate, people), steps)], 1e-4)
+    law = ComposedLaw([(group_step(1 / sigma, rate, people), steps)], 1e-4)
     for one, truth in ((law, remove), (law.reverse(), add)):
         low, high = (float(v.profile_inverse(np.asarray(delta))) for v in (one.other_side(), one))
         digit = 6e-6 if round(truth, 4) != truth else 6e-5
@@ -195,7 +195,7 @@ def test_batches_drawn_with_replacement() -> None:
     # the sheet, two methods: b = 100 of n = 10⁴, 1000 steps, δ = 1e-5, of removing and of adding; the last one by a
     # contour integral over sums on a grid, .580234, which the sheet rounds up
     for sigma, remove, add in ((2.0, 1.8891, 1.4215), (4.0, 0.6234, 0.580234)):
-        law = Loss([(draws_step(2 / sigma, 1e-4, 100), 1000)])
+        law = ComposedLaw([(draws_step(2 / sigma, 1e-4, 100), 1000)])
         for one, truth in ((law, remove), (law.reverse(), add)):
             low, high = (float(v.profile_inverse(np.asarray(1e-5))) for v in (one.other_side(), one))
             assert low <= truth + 6e-5
@@ -268,8 +268,8 @@ def test_places_of_a_million_draws_take_few_steps(mu: float, monkeypatch: pytest
 def test_one_record_is_the_sample_whose_record_is_replaced() -> None:
     for mu, rate in ((1.0, 0.01), (0.2, 0.5), (3.0, 1e-5)):
         known, here = (
-            Loss([(NormalReplacementStep(mu, rate), 50)]),
-            Loss([(OppositeMixtures(Sampled(NormalStep(mu), rate)), 50)]),
+            ComposedLaw([(NormalReplacementStep(mu, rate), 50)]),
+            ComposedLaw([(OppositeMixtures(SampledStep(NormalStep(mu), rate)), 50)]),
         )
         for delta in (1e-3, 1e-8):
             found = [float(law.profile_inverse(np.asarray(delta))) for law in (known, here)]
@@ -317,7 +317,7 @@ def test_two_steps_by_quadrature(mu: float, rate: float, people: int) -> None:
     )
     cell = (x[1] - x[0]) ** 2
     both1, both0 = np.multiply.outer(h1, h1), np.multiply.outer(h0, h0)
-    law = Loss([(replaced_group_step(mu, rate, people), 2)])
+    law = ComposedLaw([(replaced_group_step(mu, rate, people), 2)])
     for epsilon in (0.0, 0.5, 2.0):
         truth = float(np.maximum(both1 - math.exp(epsilon) * both0, 0).sum()) * cell
         low, high = (float(one.profile(np.asarray(epsilon))) for one in (law.other_side(), law))
@@ -351,8 +351,8 @@ def test_no_vectors_tell_more() -> None:
 
         ones, others = ([record() for _ in range(people)] for _ in range(2))
         h1, h0, nobody = density(ones, rate), density(others, rate), density([], rate)
-        replaced = Loss([(replaced_group_step(mu, rate, people), 1)])
-        added = Loss([(group_step(mu, rate, people), 1)])
+        replaced = ComposedLaw([(replaced_group_step(mu, rate, people), 1)])
+        added = ComposedLaw([(group_step(mu, rate, people), 1)])
         for u in (-2.0, -0.3, 0.0, 0.4, 1.5):
             t = math.exp(u)
             assert np.maximum(h1 - t * h0, 0).sum() * cell <= float(replaced.profile(np.asarray(u))) + 1e-9

@@ -11,8 +11,8 @@ from scipy.special import ndtr
 from tests.laws.oracles import NormalOracle, disagreements, grid, odds
 
 import epsilens as el
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.normal import KnownShiftStep, normal_delta, psi_for_delta
 
 PSI = [1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0]
@@ -144,8 +144,8 @@ def test_masses_and_places() -> None:
 
 
 def test_the_profile_is_the_weighted_sum() -> None:
-    law = Loss([(STEP, 1)])
-    drawn = Loss([(Sampled(STEP, 0.2), 1)])
+    law = ComposedLaw([(STEP, 1)])
+    drawn = ComposedLaw([(SampledStep(STEP, 0.2), 1)])
     for epsilon in (0.0, 0.2, 1.0, 4.0):
         truth = sum(
             w * float(normal_delta(np.asarray(epsilon), np.asarray(c))) for c, w in zip(SHIFTS, WEIGHTS, strict=True)

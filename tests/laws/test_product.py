@@ -12,10 +12,10 @@ from scipy.special import expit
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.quadrature import Integrated
-from epsilens.laws.composition.step import Noise, NoiseKind
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.quadrature import QuadratureStep
+from epsilens.laws.composition.step import NoiseKind, StepNoise
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import Finite
 from epsilens.laws.laplace import Laplace
 from epsilens.laws.normal import Normal, NormalStep
@@ -50,7 +50,7 @@ def test_how_a_product_was_found(factors: list[Factor], how: How, known: Exactne
 
 def test_normal_steps_become_one_whatever_stands_between() -> None:
     made = product([Factor(NORMAL, 4), Factor(PAIR), Factor(Normal(np.asarray(1.0)))], 0.01)
-    assert isinstance(made.law, Loss)
+    assert isinstance(made.law, ComposedLaw)
     (pair, one), (normal, times) = made.law.steps()
     assert (one, times) == (1, 1)
     assert pair.span is None
@@ -59,17 +59,17 @@ def test_normal_steps_become_one_whatever_stands_between() -> None:
 
 def test_noise_that_others_know() -> None:
     steps = [steps_of(Factor(law))[0][0] for law in (NORMAL, LAPLACE, PAIR)]
-    assert [s.noise for s in steps] == [Noise(NoiseKind.NORMAL, 0.5), Noise(NoiseKind.LAPLACE, 0.5), None]
+    assert [s.noise for s in steps] == [StepNoise(NoiseKind.NORMAL, 0.5), StepNoise(NoiseKind.LAPLACE, 0.5), None]
     drawn = el.dpsgd(sigma=2.0, rate=0.1, steps=3)
-    assert steps_of(Factor(drawn.law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1)
-    assert steps_of(Factor(drawn.reverse().law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1, swapped=True)
+    assert steps_of(Factor(drawn.law))[0][0].noise == StepNoise(NoiseKind.NORMAL, 0.5, 0.1)
+    assert steps_of(Factor(drawn.reverse().law))[0][0].noise == StepNoise(NoiseKind.NORMAL, 0.5, 0.1, swapped=True)
     other = el.dpsgd(sigma=2.0, rate=0.1, steps=3, neighbours="replace")
-    assert steps_of(Factor(other.law))[0][0].noise == Noise(NoiseKind.NORMAL, 0.5, 0.1, Relation.REPLACE)
-    assert Sampled(Sampled(NormalStep(1.0), 0.1), 0.1).noise is None
+    assert steps_of(Factor(other.law))[0][0].noise == StepNoise(NoiseKind.NORMAL, 0.5, 0.1, Relation.REPLACE)
+    assert SampledStep(SampledStep(NormalStep(1.0), 0.1), 0.1).noise is None
 
 
 @dataclass(frozen=True)
-class Logistic(Integrated):
+class Logistic(QuadratureStep):
     """Logistic noise of scale 1, shifted by m: a step that exists nowhere but here."""
 
     m: float
@@ -126,7 +126,7 @@ class Logistic(Integrated):
 
 
 def test_a_new_step_is_one_class() -> None:
-    e = Experiment(Loss([(Logistic(1.0), 1)]))
+    e = Experiment(ComposedLaw([(Logistic(1.0), 1)]))
     # the even-prior threshold is m/2, and ε is the shift
     assert e.advantage() == pytest.approx(2 * float(expit(0.5)) - 1, rel=2e-3)
     assert e.epsilon() == pytest.approx(1.0)

@@ -11,9 +11,9 @@ import pytest
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
+from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.laplace_product import laplace_shifts
@@ -65,8 +65,8 @@ def test_different_laws_are_not_equal() -> None:
 
 
 def test_what_was_asked_does_not_make_a_law_another() -> None:
-    steps = [(Sampled(NormalStep(1.0), 0.1), 10)]
-    asked, fresh = Loss(steps), Loss(steps)
+    steps = [(SampledStep(NormalStep(1.0), 0.1), 10)]
+    asked, fresh = ComposedLaw(steps), ComposedLaw(steps)
     asked.profile_inverse(np.asarray(1e-5))
     assert asked == fresh
     kept = pickle.dumps(asked)
@@ -81,9 +81,9 @@ STEPS: list[Callable[[], Step]] = [
     lambda: NormalStep(1.0),
     lambda: LaplaceStep(1.0),
     lambda: FiniteStep(Atoms(ATOMS.loss.copy(), ATOMS.log_p.copy())),
-    lambda: Sampled(NormalStep(1.0), 0.1),
-    lambda: Flagged(FiniteStep(Atoms(ATOMS.loss.copy(), ATOMS.log_p.copy())), 0.1),
-    lambda: Swapped(Sampled(LaplaceStep(1.0), 0.1)),
+    lambda: SampledStep(NormalStep(1.0), 0.1),
+    lambda: LabelledSampleStep(FiniteStep(Atoms(ATOMS.loss.copy(), ATOMS.log_p.copy())), 0.1),
+    lambda: ReversedStep(SampledStep(LaplaceStep(1.0), 0.1)),
     lambda: NormalReplacementStep(1.0, 0.1),
     lambda: LaplaceReplacementStep(1.0, 0.1),
 ]

@@ -12,9 +12,9 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.labelled_mixture import Told
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.labelled_mixture import LabelledMixture
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.mechanisms.batches import Batches
 from epsilens.readings.law import Exactness
@@ -57,8 +57,8 @@ def test_truncated_batches(largest: int, epsilon: float) -> None:
     # the published bound has two records, each two norms away, where the others fill the batch
     full = float(binom.sf(largest - 1, 9999, 0.01))
     rate = float(binom.sf(largest, 10_000, 0.01)) * largest / 10_000 / full
-    told = Told(((Sampled(NormalStep(1.0), 0.01), 1 - full), (NormalReplacementStep(2.0, rate), full)))
-    assert float(Loss([(told, 1000)]).worse_epsilon(np.asarray(1e-5))) == pytest.approx(epsilon, abs=6e-5)
+    told = LabelledMixture(((SampledStep(NormalStep(1.0), 0.01), 1 - full), (NormalReplacementStep(2.0, rate), full)))
+    assert float(ComposedLaw([(told, 1000)]).worse_epsilon(np.asarray(1e-5))) == pytest.approx(epsilon, abs=6e-5)
     assert 0.8 * epsilon < high < epsilon
     # all others add nothing: a sample, a little rarer than one that is never cut
     kept = 0.01 * (1 - full) + rate * full

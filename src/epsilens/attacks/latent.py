@@ -28,9 +28,9 @@ from scipy.special import gammaln
 from ..checks import Array
 from ..errors import InputError
 from ..laws import product as products
-from ..laws.composition.composed_law import WIDTH, Loss
+from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Step
-from ..laws.composition.wrappers import Flagged
+from ..laws.composition.wrappers import LabelledSampleStep
 from ..laws.finite import MOST_LOSS, Finite
 from ..laws.intersection import TwoSidedBound
 from ..laws.laplace import Laplace
@@ -250,7 +250,7 @@ def _normals(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
         if ends.size > 1
         else NormalStep(float(ends[0]))
     )
-    return Loss([(Flagged(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
+    return ComposedLaw([(LabelledSampleStep(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
 
 
 def _told(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:

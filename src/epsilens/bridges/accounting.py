@@ -15,7 +15,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment, product_factor, require_independent
-from ..laws.composition.step import Noise, NoiseKind
+from ..laws.composition.step import NoiseKind, StepNoise
 from ..laws.envelope import Envelope, envelope
 from ..laws.product import steps_of
 from ..readings.law import Law
@@ -123,7 +123,7 @@ def _composed(counted: list[tuple[Any, int]]) -> Any:
     return whole
 
 
-def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
+def _known_pld(noise: StepNoise | None, dt: float, package: Any) -> Any:
     """Noise that dp-accounting knows itself, before any exchange of the two worlds; None for others."""
     if noise is None:
         return None

@@ -29,7 +29,7 @@ from scipy.special import gammaln, logsumexp, ndtri_exp
 
 from ..checks import Array
 from ..numerics.special import mills, moment_less_one
-from .composition.step import Tails
+from .composition.step import TailSplit
 from .composition.wrappers import mix
 
 _NO_DOUBLE = -750.0  # log of a mass that no double holds
@@ -434,7 +434,7 @@ class UnboundedTail:
         return np.arange(d + 1.0, above.size), above[d + 1 :], above[1:-d]
 
     @cached_property
-    def tails(self) -> Tails:
+    def tails(self) -> TailSplit:
         """Parted at some k: below, losses are at most that of k − 1; from k on, gaps are those of the vertices there,
         between which the curve is a chord.
         """
@@ -446,7 +446,7 @@ class UnboundedTail:
         some = np.unique(np.linspace(0, k.size - 1, _SPLITS).astype(int))
         shift = np.minimum(np.maximum(most[some], self.least_psi), self.psi())
         cost = self.noise.loss(k[some] - 1.0, self.distance)
-        return Tails(self.drawn, np.append(-np.inf, cost), np.append(self.psi(), shift))
+        return TailSplit(self.drawn, np.append(-np.inf, cost), np.append(self.psi(), shift))
 
     def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
         """(low, high) of the largest gap where α ≤ e^log_alpha if every TPR is e^more as large: low is of tests whose α

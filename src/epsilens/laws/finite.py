@@ -40,8 +40,8 @@ from ..numerics.special import expm1mx, moment_less_one, probit_gap
 from ..readings.gdp import equal_error_bracket, equal_error_mu
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
-from .composition.step import Atoms, Composable, Counted, Family, Step, Tails, Translation, no_group
-from .composition.wrappers import Flagged, sampled_atoms
+from .composition.step import Atoms, Composable, CountedStep, Family, Step, TailSplit, Translation, unknown_group
+from .composition.wrappers import LabelledSampleStep, sampled_atoms
 from .discrete_noise import IntegerNoise, UnboundedTail
 
 
@@ -293,7 +293,7 @@ class Finite(Composable):
         far = None if self.far is None else self.far.reverse()
         return replace(self, log_p0=self.log_p0 + self.llr, llr=-self.llr, only0=self.only1, only1=self.only0, far=far)
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """One of atoms."""
         return ((FiniteStep(self.atoms(), self.mirrored, self.far, translation=self.translation), 1),)
 
@@ -601,7 +601,7 @@ class FiniteStep(Step):
         return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
 
     @property
-    def tails(self) -> Tails:
+    def tails(self) -> TailSplit:
         """Of noise without end from its far tails."""
         return super(FiniteStep, self).tails if self.far is None else self.far.tails
 
@@ -616,7 +616,7 @@ class FiniteStep(Step):
 
     def flagged(self, rate: float) -> FiniteStep:
         """Rarer, and everybody is told when."""
-        a = Flagged(self, rate).atoms
+        a = LabelledSampleStep(self, rate).atoms
         order = np.argsort(a.loss, kind="stable")
         far = None if self.far is None else replace(self.far, told=rate)
         return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.mirrored, far, self.rho)
@@ -635,7 +635,7 @@ class FiniteStep(Step):
         """Noise that moves, further; else every (ε, δ) of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
         if self.far is not None:
             if not self.far.moves:
-                raise no_group("such")
+                raise unknown_group("such")
             further = Finite.moved(self.far.noise, self.far.distance * size)
             return FiniteStep(further.atoms(), True, further.far)
         if self.translation is not None and (moved := self.translation.grouped(size)) is not None:
@@ -728,7 +728,7 @@ _ERROR = 1e-12  # of the masses
 class JointFiniteStep(FiniteStep):
     """The product of ``parts``, written out in ``atoms``."""
 
-    parts: tuple[Counted, ...] = ()
+    parts: tuple[CountedStep, ...] = ()
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -737,7 +737,7 @@ class JointFiniteStep(FiniteStep):
         return low, high
 
     @property
-    def factors(self) -> tuple[Counted, ...]:
+    def factors(self) -> tuple[CountedStep, ...]:
         """Its parts."""
         return self.parts
 
@@ -784,10 +784,10 @@ class JointFiniteStep(FiniteStep):
 
     def grouped(self, size: int) -> FiniteStep:
         """Of its parts, one by one."""
-        raise no_group("joint")
+        raise unknown_group("joint")
 
 
-def joint_step(steps: Sequence[Counted], most: int) -> Step | None:
+def joint_step(steps: Sequence[CountedStep], most: int) -> Step | None:
     """One step for all of these, which are atoms; None if that takes more than ``most`` of them."""
     bare = []
     for step, k in steps:

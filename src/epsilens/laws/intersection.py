@@ -17,7 +17,7 @@ import numpy as np
 
 from ..checks import Array
 from ..readings.law import Exactness, Law
-from .composition.step import Composable, Counted
+from .composition.step import Composable, CountedStep
 
 _PARTS = 3  # of what a reading may cost: one for each end, and what each costs beside its lattices
 
@@ -34,7 +34,7 @@ class Intersection(Composable):
     lower: bool = field(default=False, kw_only=True)
     known: Exactness = field(default=Exactness.BOUND, kw_only=True)
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """Those of the first law."""
         first = self.laws[0]
         return first.steps() if isinstance(first, Composable) else ()

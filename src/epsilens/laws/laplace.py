@@ -30,8 +30,8 @@ from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
 from ..worlds import Relation
 from .composition.fourier import TiltedLaplace, laplace_cumulant, laplace_spread
-from .composition.quadrature import Integrated
-from .composition.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
+from .composition.quadrature import QuadratureStep
+from .composition.step import Atoms, Composable, CountedStep, Family, NoiseKind, Step, StepNoise, unknown_group
 from .composition.wrappers import log_odds_against, mix, unmix
 
 _U = 2.0**-53
@@ -47,7 +47,7 @@ class Laplace(Composable):
     m: Array
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """One, unless there is no shift."""
         return ((LaplaceStep(float(self.m)), 1),) if float(self.m) > 0 else ()
 
@@ -174,7 +174,7 @@ class Laplace(Composable):
 
 
 @dataclass(frozen=True)
-class LaplaceStep(Integrated):
+class LaplaceStep(QuadratureStep):
     """Lap(0, 1) against Lap(m, 1): L = 2x − m on [0, m], atoms at both ends."""
 
     family: ClassVar[Family] = Family.LAPLACE
@@ -265,9 +265,9 @@ class LaplaceStep(Integrated):
         return float(self.as_law().psi())
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> StepNoise:
         """Laplace."""
-        return Noise(NoiseKind.LAPLACE, self.m)
+        return StepNoise(NoiseKind.LAPLACE, self.m)
 
     def as_law(self) -> Laplace:
         """The shift itself."""
@@ -284,7 +284,7 @@ class LaplaceStep(Integrated):
 
 
 @dataclass(frozen=True)
-class LaplaceReplacementStep(Integrated):
+class LaplaceReplacementStep(QuadratureStep):
     """Poisson sampling, replace, of Laplace noise: (1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m).
 
     The argument of :class:`.normal.NormalReplaced` holds: a larger shift dominates, and both ratios fall with x.
@@ -389,13 +389,13 @@ class LaplaceReplacementStep(Integrated):
         return (turn, -turn)
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> StepNoise:
         """Laplace noise, drawn, one record for another."""
-        return Noise(NoiseKind.LAPLACE, self.m, self.rate, Relation.REPLACE)
+        return StepNoise(NoiseKind.LAPLACE, self.m, self.rate, Relation.REPLACE)
 
     def grouped(self, size: int) -> Step:
         """Nothing is known."""
-        raise no_group("replace")
+        raise unknown_group("replace")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -409,7 +409,7 @@ class NoisyMax(Laplace):
         """Each point is reached by scores of its own."""
         return True
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """One."""
         return ((NoisyMaxStep(float(self.m)), 1),)
 

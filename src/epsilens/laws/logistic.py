@@ -30,8 +30,8 @@ from ..checks import Array
 from ..numerics.special import expm1mx, half_normal_quantile, sinhcm1
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
-from .composition.quadrature import Integrated
-from .composition.step import Composable, Counted
+from .composition.quadrature import QuadratureStep
+from .composition.step import Composable, CountedStep
 
 _U = 2.0**-53
 _FAR = 700.0  # beyond, e^{−ε} is no double
@@ -65,7 +65,7 @@ class Logistic(Composable):
     epsilon: float
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """One."""
         return ((LogisticStep(self.epsilon), 1),)
 
@@ -212,7 +212,7 @@ class BoundedRange(Logistic):
 
 
 @dataclass(frozen=True)
-class LogisticStep(Integrated):
+class LogisticStep(QuadratureStep):
     """The same as a step, told by its loss: density e^{−L/2}/(4·sinh(ε/2)) on [−ε, ε] under H0."""
 
     epsilon: float

@@ -44,9 +44,9 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.binomial import log_binomial
-from .composition.quadrature import Integrated, Unbounded
+from .composition.quadrature import QuadratureStep, UnboundedStep
 from .composition.step import Step
-from .composition.wrappers import Sampled
+from .composition.wrappers import SampledStep
 
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -64,7 +64,7 @@ _NOTHING, _FAR = -800.0, 40.0  # a log mass, and where a normal law ends
 _MOST_SHIFTS, _MOST_DRAWS = 2048, 10**6
 
 
-class _MixtureStep(Integrated):
+class _MixtureStep(QuadratureStep):
     """What mixtures share; a subclass says the shifts, growing, and the logarithms of their weights."""
 
     @property
@@ -381,7 +381,7 @@ def mixture_step(shifts: Array, log_weights: Array) -> Step:
     if shifts[0] > 0 or shifts.size == 1 or logs[0] - logsumexp(logs) < math.log(_SEPARATE_WEIGHT):
         return MixtureStep(tuple(shifts.tolist()), tuple(logs.tolist()))
     moving = float(logsumexp(logs[1:]) - logsumexp(logs))
-    return Sampled(MixtureStep(tuple(shifts[1:].tolist()), tuple(logs[1:].tolist())), math.exp(moving))
+    return SampledStep(MixtureStep(tuple(shifts[1:].tolist()), tuple(logs[1:].tolist())), math.exp(moving))
 
 
 @dataclass(frozen=True)
@@ -478,7 +478,7 @@ def group_step(mu: float, rate: float, people: int) -> Step:
     """A Poisson sample of normal noise, for a group who enter or leave together, 0 < q < 1.
 
     >>> group_step(1.0, 0.01, 2)
-    Sampled(base=GroupStep(mu=1.0, rate=0.01, count=2, some=True), rate=0.0199)
+    SampledStep(base=GroupStep(mu=1.0, rate=0.01, count=2, some=True), rate=0.0199)
     """
     return _sampled_binomial(GroupStep(mu, rate, people))
 
@@ -495,14 +495,14 @@ def _sampled_binomial(some: BinomialStep) -> Step:
             f"a binomial number of {some.count} draws or people is too many to sum up: ask of at most {_MOST_DRAWS}"
         )
     none = some.count * math.log1p(-some.rate)
-    return replace(some, some=False) if none < math.log(_SEPARATE_WEIGHT) else Sampled(some, -math.expm1(none))
+    return replace(some, some=False) if none < math.log(_SEPARATE_WEIGHT) else SampledStep(some, -math.expm1(none))
 
 
 _HALVINGS = 100
 
 
 @dataclass(frozen=True)
-class OppositeMixtures(Unbounded):
+class OppositeMixtures(UnboundedStep):
     """``side`` is N(0, 1) against the mixture; here its mirror image takes the place of N(0, 1)."""
 
     side: Step

@@ -28,9 +28,9 @@ from ..readings.guesses import fbeta_by_thresholds
 from ..readings.law import Exactness
 from ..worlds import Relation
 from .composition.fourier import TiltedNormal, normal_cumulant, normal_spread
-from .composition.quadrature import ERROR, Unbounded
-from .composition.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
-from .composition.wrappers import Sampled, drawn_beyond, exchanged, log_odds_against, mix
+from .composition.quadrature import ERROR, UnboundedStep
+from .composition.step import Composable, CountedStep, Exponent, Family, NoiseKind, Step, StepNoise
+from .composition.wrappers import SampledStep, drawn_beyond, exchanged, log_odds_against, mix
 from .mixture import group_step, replaced_group_step
 
 _U = 2.0**-53
@@ -111,7 +111,7 @@ class Normal(Composable):
     mu: Array
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """One, unless there is no shift."""
         return ((NormalStep(float(self.mu)), 1),) if float(self.mu) > 0 else ()
 
@@ -210,7 +210,7 @@ class Normal(Composable):
         return fbeta_by_thresholds(self, beta, odds)
 
 
-class _NormalShift(Unbounded):
+class _NormalShift(UnboundedStep):
     """Normal noise that a person moves by μ, one way or either."""
 
     mu: float
@@ -310,9 +310,9 @@ class NormalStep(_NormalShift):
         return TiltedNormal(self.mu, tilt)
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> StepNoise:
         """Normal."""
-        return Noise(NoiseKind.NORMAL, self.mu)
+        return StepNoise(NoiseKind.NORMAL, self.mu)
 
     def as_law(self) -> Normal:
         """The shift itself."""
@@ -324,7 +324,7 @@ class NormalStep(_NormalShift):
         return NormalStep
 
     @classmethod
-    def joined(cls, counted: Sequence[Counted]) -> list[Counted]:
+    def joined(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
         """μ² = Σkμ²."""
         square = sum(k * step.shift**2 for step, k in counted)
         return [(NormalStep(math.sqrt(square)), 1)] if square > 0 else []
@@ -421,7 +421,7 @@ class NormalReplacementStep(_NormalShift):
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """High enough for either part of each mixture."""
-        one_sided = Sampled(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
+        one_sided = SampledStep(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
         return -one_sided.reach(log_bottom, log_bottom)[1], one_sided.reach(log_top, log_top)[1]
 
     def growth(self, power: float) -> tuple[float, float]:
@@ -450,9 +450,9 @@ class NormalReplacementStep(_NormalShift):
         return drawn_beyond(super().exponent(power), power, self.mu, self.rate, self.turns[0], both=True)
 
     @property
-    def noise(self) -> Noise:
+    def noise(self) -> StepNoise:
         """Normal noise, drawn, one record for another."""
-        return Noise(NoiseKind.NORMAL, self.mu, self.rate, Relation.REPLACE)
+        return StepNoise(NoiseKind.NORMAL, self.mu, self.rate, Relation.REPLACE)
 
     @property
     def moves(self) -> bool:
@@ -475,7 +475,7 @@ _MOST_TURNS, _MOST_PRICE = 8, 8
 
 
 @dataclass(frozen=True)
-class KnownShiftStep(Unbounded):
+class KnownShiftStep(UnboundedStep):
     """Shifts that grow, above 0, and the logarithms of their weights, scaled to sum to 1."""
 
     shifts: tuple[float, ...]

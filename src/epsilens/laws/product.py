@@ -18,9 +18,9 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from ..readings.law import Exactness, Law
-from .composition.composed_law import WIDTH, Loss
+from .composition.composed_law import WIDTH, ComposedLaw
 from .composition.product import Product
-from .composition.step import Composable, Counted, Family, Step
+from .composition.step import Composable, CountedStep, Family, Step
 from .envelope import zcdp_envelope
 from .finite import MOST_LOSS, Finite, finite_product, joint_step
 from .intersection import Intersection, TwoSidedBound, strongest_attack
@@ -144,7 +144,7 @@ def _bounds(law: Law) -> bool:
     return isinstance(law, Composable) and any(step.known is Exactness.BOUND for step, _ in law.steps())
 
 
-def steps_of(factor: Factor) -> list[Counted]:
+def steps_of(factor: Factor) -> list[CountedStep]:
     """The steps of a factor, each with its count; a sentence where there are none."""
     if not factor.single:
         raise InputError("a composition needs single numbers: build each experiment from numbers, not arrays")
@@ -163,7 +163,7 @@ def steps_of(factor: Factor) -> list[Counted]:
 
 
 def certified(
-    steps: Sequence[Counted],
+    steps: Sequence[CountedStep],
     width: float = WIDTH,
     *,
     loose: tuple[str, ...] = (),
@@ -174,13 +174,13 @@ def certified(
     live = _written_out(_gathered(steps))
     if not live:
         return Composed(Finite(np.zeros(1), np.zeros(1), mirrored=True), How.NOTHING, total, loose, worst)
-    law: Law = Loss(live, width, bound=bool(loose or worst))
+    law: Law = ComposedLaw(live, width, bound=bool(loose or worst))
     if (other := _concentrated(live, width)) is not None:
         law = Intersection((law, other))
     return Composed(law, How.NUMERIC, total, loose, worst)
 
 
-def _concentrated(steps: Sequence[Counted], width: float) -> Law | None:
+def _concentrated(steps: Sequence[CountedStep], width: float) -> Law | None:
     """Another bound on the product: several steps that are ρ-zCDP as the worst that is allowed by the sum of their ρ.
 
     Of one such step its own law says more.
@@ -191,16 +191,16 @@ def _concentrated(steps: Sequence[Counted], width: float) -> Law | None:
         return None
     law = zcdp_envelope(rho * (1 + 1e-15))
     rest = [(step, k) for step, k in steps if not math.isfinite(step.concentration)]
-    return Loss([*rest, *law.steps()], width, bound=True) if rest else law
+    return ComposedLaw([*rest, *law.steps()], width, bound=True) if rest else law
 
 
-def _gathered(steps: Sequence[Counted]) -> list[Counted]:
+def _gathered(steps: Sequence[CountedStep]) -> list[CountedStep]:
     """Equal steps together; those of one kin, normal ones, become one.
 
     Lists of atoms stay apart: to compare thousands of them costs more than it saves.
     """
-    equal: dict[Step | int, Counted] = {}
-    kin: dict[type[Step], list[Counted]] = {}
+    equal: dict[Step | int, CountedStep] = {}
+    kin: dict[type[Step], list[CountedStep]] = {}
     for step, k in steps:
         if step.kin is None:
             key = id(step) if step.span is None else step
@@ -210,7 +210,7 @@ def _gathered(steps: Sequence[Counted]) -> list[Counted]:
     return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.joined(alike))]
 
 
-def _written_out(steps: list[Counted]) -> list[Counted]:
+def _written_out(steps: list[CountedStep]) -> list[CountedStep]:
     """Finite steps whose atoms share no lattice with the rest as one step, where their product is not too large."""
     rest = [(step, k) for step, k in steps if step.family is not Family.FINITE]
     if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:

@@ -37,10 +37,10 @@ import numpy as np
 from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
-from ..laws.composition.composed_law import Loss
-from ..laws.composition.labelled_mixture import Told
-from ..laws.composition.step import Atoms, Counted, Step
-from ..laws.composition.wrappers import Folded, Sampled
+from ..laws.composition.composed_law import ComposedLaw
+from ..laws.composition.labelled_mixture import LabelledMixture
+from ..laws.composition.step import Atoms, CountedStep, Step
+from ..laws.composition.wrappers import SampledStep, SymmetrizedStep
 from ..laws.finite import Finite, FiniteStep
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
@@ -81,7 +81,7 @@ class Row:
     truncation: int = 0
 
 
-def gathered(rows: Sequence[tuple[Step, int]]) -> list[Counted]:
+def gathered(rows: Sequence[tuple[Step, int]]) -> list[CountedStep]:
     """Equal steps counted together."""
     counted: dict[Step, int] = {}
     for step, k in rows:
@@ -93,7 +93,7 @@ def poisson_step(mu: float, rate: float, neighbours: Relation) -> Step:
     """A step whose batch every record joins by its own coin."""
     if neighbours is Relation.REPLACE:
         return NormalStep(2 * mu) if rate == 1 else NormalReplacementStep(mu, rate)
-    return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
+    return NormalStep(mu) if rate == 1 else SampledStep(NormalStep(mu), rate)
 
 
 # -- of fixed size ----------------------------------------------------------------------------------------------------
@@ -104,10 +104,10 @@ def fixed(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
     if all(row.rate == 1 for row in rows):
         return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
     steps = gathered([(poisson_step(2 / row.sigma, row.rate, Relation.ADD_REMOVE), row.steps) for row in rows])
-    each = Loss(steps, width)
+    each = ComposedLaw(steps, width)
     if neighbours is Relation.ADD_REMOVE:
         return each
-    bound = Loss(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
+    bound = ComposedLaw(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
     return TwoSidedBound((bound,), attained=strongest_attack((each.other_side(), each.reverse().other_side())))
 
 
@@ -115,7 +115,7 @@ def _folded(mu: float, rate: float) -> Step:
     """The worst of both orders of (1−q)N(0) + qN(μ) against N(0); where nearly all are drawn, as if all were."""
     if rate >= _NEARLY_ALL:
         return NormalStep(mu)
-    return Folded(Sampled(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
+    return SymmetrizedStep(SampledStep(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
 
 
 # -- cut to a largest size --------------------------------------------------------------------------------------------
@@ -134,14 +134,14 @@ def truncated(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
             continue
         share = min(max(full, _LEAST_SHARE), 1.0)
         crowded = poisson_step(2 * mu, rate, neighbours)
-        step = Told(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
+        step = LabelledMixture(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
         told.append((step, row.steps))
         kept = row.rate * (1 - share) + rate * share
         plain.append((poisson_step(mu, min(kept, 1.0), neighbours), row.steps))
-    below = Loss(gathered(plain), width)
+    below = ComposedLaw(gathered(plain), width)
     if told == plain:
         return below
-    return TwoSidedBound((Loss(gathered(told), width, bound=True),), attained=below.other_side())
+    return TwoSidedBound((ComposedLaw(gathered(told), width, bound=True),), attained=below.other_side())
 
 
 def _overfull(row: Row) -> tuple[float, float]:
@@ -236,7 +236,7 @@ def shuffled(rows: Sequence[Row], neighbours: Relation, width: float, people: in
     shift = distance * math.sqrt(math.fsum(one.count / one.loudest**2 for one in passes if one not in uneven))
     above: Law = Normal(np.asarray(shift), known=Exactness.BOUND)
     if told:
-        above = Loss([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
+        above = ComposedLaw([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
     passes = [one for one in passes if one.whole]
     if not passes:
         return above
@@ -250,7 +250,7 @@ def shuffled(rows: Sequence[Row], neighbours: Relation, width: float, people: in
     cuts = {key: _largest(*key, neighbours, _CUTS if several else _CUTS_ONCE) for key in alike}
     largest: list[Law] = [Finite(*cuts[min(alike)])]  # one epoch alone is exact
     if several:
-        largest.append(Loss([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
+        largest.append(ComposedLaw([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
     if neighbours is Relation.REPLACE:  # either value may be the one of H0
         largest += [law.reverse() for law in largest]
     found += largest

@@ -24,7 +24,7 @@ from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment, compose_counted, product_factor
 from ..laws.composition.composed_law import WIDTH
-from ..laws.composition.step import Counted
+from ..laws.composition.step import CountedStep
 from ..laws.envelope import ConcentratedClaim, Envelope, MomentClaim
 from ..laws.finite import MOST_LOSS
 from ..laws.laplace import Laplace
@@ -95,7 +95,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
         latent.grouped(size)
     told = {"of": experiment.name, "people": size}
     parts = experiment.parts or ((experiment, 1),)
-    steps: list[Counted] = []
+    steps: list[CountedStep] = []
     loose: list[str] = []
     for part, times in parts:
         claimed = _claimed_group(part, size)

@@ -39,9 +39,9 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.composition.composed_law import WIDTH, Loss
+from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Step
-from ..laws.composition.wrappers import Folded, Raised, Sampled
+from ..laws.composition.wrappers import LeakyH0Step, SampledStep, SymmetrizedStep
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.mixture import draws_step, mixture_step
 from ..laws.normal import KnownShiftStep, Normal, NormalStep
@@ -106,7 +106,7 @@ def mixture(
     note = (
         f"a mixture of normals: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
-    return Experiment(Loss([(mixture_step(c, np.log(w)), 1)], asked), "mixture", told, worlds, (note,))
+    return Experiment(ComposedLaw([(mixture_step(c, np.log(w)), 1)], asked), "mixture", told, worlds, (note,))
 
 
 # -- in another's place -----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Relation, width: float, p
     steps = gathered([(_added(row, people, again), row.steps) for row in rows])
     if all(isinstance(step, NormalStep) for step, _ in steps):
         return Normal(np.asarray(math.sqrt(math.fsum(k * step.shift**2 for step, k in steps))))
-    each = Loss(steps, width)
+    each = ComposedLaw(steps, width)
     if neighbours is Relation.ADD_REMOVE:
         return each
     used = [[(_raised(row, people, again), row.steps) for row in rows]]
@@ -129,7 +129,7 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Relation, width: float, p
     # where nothing is left to chance they are what comes last
     used = [counted for counted in used if not all(isinstance(step, NormalStep) for step, _ in counted)]
     bounds = (
-        *(Loss(gathered(counted), width, bound=True) for counted in used),
+        *(ComposedLaw(gathered(counted), width, bound=True) for counted in used),
         Normal(np.asarray(far), known=Exactness.BOUND),  # as if every batch held all of the group
     )
     return TwoSidedBound(bounds, attained=strongest_attack((each.other_side(), each.reverse().other_side())))
@@ -137,7 +137,7 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Relation, width: float, p
 
 def _overfull(step: Step) -> bool:
     """Whether the fold has more mass than a law: what was lost outweighs all that the rest shows."""
-    return isinstance(step, Folded) and step.overfull
+    return isinstance(step, SymmetrizedStep) and step.overfull
 
 
 def _added(row: Row, people: int, again: bool) -> Step:
@@ -155,7 +155,7 @@ def _raised(row: Row, people: int, again: bool) -> Step:
     step = _added(row, people, again)
     if several >= _HALF or isinstance(step, NormalStep):
         return NormalStep(2 / row.sigma * _most(row, people, again))
-    return Folded(Raised(step, several) if several > 0 else step)
+    return SymmetrizedStep(LeakyH0Step(step, several) if several > 0 else step)
 
 
 def _apart(row: Row, people: int, again: bool) -> Step:
@@ -168,7 +168,7 @@ def _apart(row: Row, people: int, again: bool) -> Step:
         return NormalStep(2 / row.sigma * float(j[-1]))
     step = KnownShiftStep(tuple(shifts.tolist()), tuple(log_w[moving].tolist()))
     rest = float(np.exp(log_w[moving] - logsumexp(log_w[moving])) @ erf(shifts / math.sqrt(8)))
-    return Folded(Sampled(step, 1 - none), none * rest)
+    return SymmetrizedStep(SampledStep(step, 1 - none), none * rest)
 
 
 def _most(row: Row, people: int, again: bool) -> int:

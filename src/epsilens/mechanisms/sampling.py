@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment, product_factor
-from ..laws.composition.composed_law import WIDTH, Loss
+from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Composable, NoiseKind, Step
-from ..laws.composition.wrappers import Flagged, Sampled
+from ..laws.composition.wrappers import LabelledSampleStep, SampledStep
 from ..laws.finite import Finite, FiniteStep
 from ..laws.laplace import LaplaceReplacementStep
 from ..laws.normal import NormalReplacementStep
@@ -102,7 +102,7 @@ def subsample(
     if closed is not None:
         law = closed.as_bound() if bound else closed
     else:
-        law = Loss([(step, 1)], WIDTH if width is None else width_of(width), bound=bound)
+        law = ComposedLaw([(step, 1)], WIDTH if width is None else width_of(width), bound=bound)
     return Experiment(law, "subsample", told, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
 
 
@@ -122,7 +122,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple
             )
         if isinstance(step, FiniteStep):
             return step.drawn(rate), Drawn.FINITE
-        return Sampled(step, rate), Drawn.MIXED
+        return SampledStep(step, rate), Drawn.MIXED
     if not swaps:
         noise = step.noise
         if experiment.law.known is Exactness.EXACT and noise is not None:  # the noise itself, not only a claim about it
@@ -135,4 +135,4 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple
         )
     if isinstance(step, FiniteStep):
         return step.flagged(rate), Drawn.TOLD
-    return Flagged(step, rate), Drawn.TOLD
+    return LabelledSampleStep(step, rate), Drawn.TOLD

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
-from ..laws.composition.composed_law import WIDTH, Loss
+from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.normal import Normal
 from ..laws.product import width_of
 from ..readings.law import Law
@@ -181,7 +181,7 @@ def _made(
     if all(row.rate == 1 for row in rows):
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
         return Normal(np.asarray(mu)), ("no sampling: exact",)
-    return Loss(counted, width), (composed,)
+    return ComposedLaw(counted, width), (composed,)
 
 
 def _multiplier(sigma: Any, std: Any, clip: Any) -> float:

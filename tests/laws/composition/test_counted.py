@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from epsilens.laws.composition.product import Product
-from epsilens.laws.composition.wrappers import Swapped
+from epsilens.laws.composition.wrappers import ReversedStep
 from epsilens.laws.finite import Finite
 
 SHARES = (1e-4, 0.01, 0.1, 0.3, 0.5, 0.7, 0.95)
@@ -22,7 +22,7 @@ def test_no_advantage_exceeds_what_divergences_allow(a: float) -> None:
         if a == b or c == d:
             continue
         first, second = (Finite.of(np.array([q, 1 - q]), np.array([p, 1 - p])).steps()[0] for p, q in ((a, b), (d, c)))
-        made = Product([first, (Swapped(second[0]), 1)])
+        made = Product([first, (ReversedStep(second[0]), 1)])
         apart = sum(
             max(x * y - u * v, 0.0) for (x, u), (y, v) in product(((a, b), (1 - a, 1 - b)), ((c, d), (1 - c, 1 - d)))
         )

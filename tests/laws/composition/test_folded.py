@@ -12,16 +12,16 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.wrappers import Folded, Sampled
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.wrappers import SampledStep, SymmetrizedStep
 from epsilens.laws.normal import NormalStep
 from epsilens.readings.law import Exactness
 
 CASES = [(2.0, 0.01), (1.0, 0.3), (0.02, 0.5), (8.0, 1e-4), (3.0, 0.9)]
 
 
-def folded(mu: float, rate: float) -> Folded:
-    return Folded(Sampled(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
+def folded(mu: float, rate: float) -> SymmetrizedStep:
+    return SymmetrizedStep(SampledStep(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
 
 
 def densities(mu: float, rate: float, x: float) -> tuple[float, float]:
@@ -39,7 +39,7 @@ def delta(mu: float, rate: float, u: float) -> float:
 
 @pytest.mark.parametrize(("mu", "rate"), CASES)
 def test_the_profile_is_that_of_the_worse_order(mu: float, rate: float) -> None:
-    law = Loss([(folded(mu, rate), 1)], 1e-4)
+    law = ComposedLaw([(folded(mu, rate), 1)], 1e-4)
     for u in (1e-3, 0.1, 1.0):
         exact = delta(mu, rate, u)
         if exact < 1e-14:
@@ -76,9 +76,9 @@ def test_masses_against_quadrature(mu: float, rate: float) -> None:
 
 
 def test_the_mass_at_rest_by_subtraction() -> None:
-    base = Sampled(NormalStep(1.0), 0.2)
-    assert Folded(base).atoms.log_p[0] == pytest.approx(folded(1.0, 0.2).atoms.log_p[0], rel=1e-13)
-    assert Folded(base).rho > folded(1.0, 0.2).rho
+    base = SampledStep(NormalStep(1.0), 0.2)
+    assert SymmetrizedStep(base).atoms.log_p[0] == pytest.approx(folded(1.0, 0.2).atoms.log_p[0], rel=1e-13)
+    assert SymmetrizedStep(base).rho > folded(1.0, 0.2).rho
 
 
 def moment(mu: float, rate: float, z: complex) -> complex:
@@ -106,7 +106,7 @@ def test_moments(mu: float, rate: float) -> None:
 
 def test_many_against_the_contour() -> None:
     mu, rate, k = 1.0, 0.01, 1000
-    law = Loss([(folded(mu, rate), k)])
+    law = ComposedLaw([(folded(mu, rate), k)])
     for u, tilt in ((0.5, 4.0), (1.5, 6.0)):
         truth = contour(lambda z: moment(mu, rate, z), k, u, tilt, tilt / 12)
         low, high = (float(side.profile(np.asarray(u))) for side in (law.other_side(), law))

@@ -11,7 +11,7 @@ import pytest
 from epsilens.laws.composition.lattice import Lattice, discretise
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilt import common_unit
-from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
+from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
@@ -19,15 +19,15 @@ from epsilens.laws.normal import NormalReplacementStep, NormalStep
 STEPS: list[tuple[Step, float]] = [
     (NormalStep(1.0), 0.02),
     (NormalStep(0.03), 1e-3),
-    (Sampled(NormalStep(1.0), 0.01), 2e-3),
-    (Sampled(NormalStep(1.0), 0.01), 0.3),
-    (Sampled(NormalStep(2.0), 1e-6), 1e-4),
-    (Sampled(NormalStep(0.5), 0.9), 0.01),
+    (SampledStep(NormalStep(1.0), 0.01), 2e-3),
+    (SampledStep(NormalStep(1.0), 0.01), 0.3),
+    (SampledStep(NormalStep(2.0), 1e-6), 1e-4),
+    (SampledStep(NormalStep(0.5), 0.9), 0.01),
     (LaplaceStep(0.5), 0.5 / 16),
     (LaplaceStep(0.5), 0.07),
-    (Sampled(LaplaceStep(1.0), 0.2), 0.011),
-    (Flagged(NormalStep(0.7), 0.1), 0.02),
-    (Swapped(Sampled(NormalStep(1.0), 0.05)), 5e-3),
+    (SampledStep(LaplaceStep(1.0), 0.2), 0.011),
+    (LabelledSampleStep(NormalStep(0.7), 0.1), 0.02),
+    (ReversedStep(SampledStep(NormalStep(1.0), 0.05)), 5e-3),
     (NormalReplacementStep(1.0, 0.05), 5e-3),
     (LaplaceReplacementStep(0.8, 0.1), 5e-3),
 ]
@@ -39,11 +39,11 @@ def mp_laws(step: Step) -> tuple[mp.mpf, mp.mpf]:
         return (lambda x: mp.npdf(x), lambda x: mp.npdf(x - step.mu))
     if isinstance(step, LaplaceStep):
         return (lambda x: mp.exp(-abs(x)) / 2, lambda x: mp.exp(-abs(x - step.m)) / 2)
-    if isinstance(step, Sampled):
+    if isinstance(step, SampledStep):
         h0, h1 = mp_laws(step.base)
         q = mp.mpf(step.rate)
         return (h0, lambda x: (1 - q) * h0(x) + q * h1(x))
-    if isinstance(step, Swapped):
+    if isinstance(step, ReversedStep):
         h0, h1 = mp_laws(step.base)
         return (lambda x: h1(-x), lambda x: h0(-x))
     if isinstance(step, NormalReplacementStep | LaplaceReplacementStep):
@@ -59,7 +59,7 @@ def mp_laws(step: Step) -> tuple[mp.mpf, mp.mpf]:
 
 def mp_profile(step: Step, log_t: float, points: list[float]) -> mp.mpf:
     """∫(dH1 − t·dH0)₊ by quadrature above the place where the loss is log t."""
-    if isinstance(step, Flagged):
+    if isinstance(step, LabelledSampleStep):
         part = mp.mpf(step.rate) * mp_profile(step.base, log_t, points)
         return part + (1 - mp.mpf(step.rate)) * max(1 - mp.exp(mp.mpf(log_t)), 0)
     h0, h1 = mp_laws(step)
@@ -97,7 +97,7 @@ def test_one_step_dominates_and_is_dominated(step: Step, dt: float) -> None:
     u = np.linspace(low * 0.97, high * 0.97, 5)
     points = [0.0, 1.0, -1.0, 5.0, 10.0, 20.0]
     inner: object = step
-    while isinstance(inner, Sampled | Flagged | Swapped):
+    while isinstance(inner, SampledStep | LabelledSampleStep | ReversedStep):
         inner = inner.base
     points += [s * getattr(inner, name) for name in ("m", "mu") if hasattr(inner, name) for s in (-1, 1)]
     with mp.workdps(30):
@@ -105,10 +105,10 @@ def test_one_step_dominates_and_is_dominated(step: Step, dt: float) -> None:
         upper, lower = profiles(lattice, u)
         assert np.all(lower <= forward * (1 + 1e-14))
         assert np.all(forward * (1 - 1e-14) <= upper)
-        if isinstance(step, Flagged):
+        if isinstance(step, LabelledSampleStep):
             return
         other = -u[::-1]
-        back = np.array([float(mp_profile(Swapped(step), float(v), sorted(points))) for v in other])
+        back = np.array([float(mp_profile(ReversedStep(step), float(v), sorted(points))) for v in other])
         upper, lower = profiles(lattice.reverse(), other)
         assert np.all(lower <= back * (1 + 1e-14))
         assert np.all(back * (1 - 1e-14) <= upper)

@@ -12,10 +12,10 @@ import pytest
 from tests.laws.composition.oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
 
 import epsilens as el
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.evaluator import MOST_WORK, Order
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.evaluator import MOST_WORK, Evaluator
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Sampled, Swapped
+from epsilens.laws.composition.wrappers import ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product
@@ -24,7 +24,7 @@ from epsilens.laws.normal import Normal, NormalReplacementStep, NormalStep
 A = np.asarray
 
 
-def bracket(law: Loss, reading: str, *arguments: float) -> tuple[float, float]:
+def bracket(law: ComposedLaw, reading: str, *arguments: float) -> tuple[float, float]:
     values = [float(getattr(side, reading)(*map(A, arguments))) for side in (law.other_side(), law)]
     return min(values), max(values)
 
@@ -34,7 +34,7 @@ def rr(epsilon: float) -> FiniteStep:
     return FiniteStep(Atoms(A([-epsilon, epsilon]), A([high - epsilon, high])), mirrored=True)
 
 
-SAMPLED_1, SAMPLED_2 = Sampled(NormalStep(1.0), 1e-3), Sampled(NormalStep(1.0), 1e-2)
+SAMPLED_1, SAMPLED_2 = SampledStep(NormalStep(1.0), 1e-3), SampledStep(NormalStep(1.0), 1e-2)
 
 
 # Truth: composition.md §7 (closed form, exact binomial, contour integral), right to the digits given.
@@ -42,23 +42,23 @@ SAMPLED_1, SAMPLED_2 = Sampled(NormalStep(1.0), 1e-3), Sampled(NormalStep(1.0), 
     ("steps", "delta", "truth"),
     [
         ([(SAMPLED_1, 10_000)], 1e-5, 0.475761289),
-        ([(Swapped(SAMPLED_1), 10_000)], 1e-5, 0.440026268),
+        ([(ReversedStep(SAMPLED_1), 10_000)], 1e-5, 0.440026268),
         ([(SAMPLED_2, 10_000)], 1e-5, 6.187712390),
-        ([(Swapped(SAMPLED_2), 10_000)], 1e-5, 5.611508618),
+        ([(ReversedStep(SAMPLED_2), 10_000)], 1e-5, 5.611508618),
         ([(LaplaceStep(0.05), 1000)], 1e-6, 8.204440344),
         ([(LaplaceStep(0.05), 100), (NormalStep(0.05), 100)], 1e-6, 3.277005009),
         ([(NormalStep(0.02), 1000)], 1e-6, 2.92160059042704586),
         ([(NormalStep(0.02), 1000)], 1e-30, 7.28748474502911971),
         ([(NormalStep(0.02), 1000)], 1e-120, 14.8591781255707089),
         ([(NormalStep(0.5), 1000)], 1e-10, 224.741723),
-        ([(Sampled(NormalStep(1 / 0.3), 0.01), 1000)], 1e-6, 78.1405091),
-        ([(Sampled(NormalStep(1.0), 1e-6), 10**6)], 1e-9, 0.0059029),
+        ([(SampledStep(NormalStep(1 / 0.3), 0.01), 1000)], 1e-6, 78.1405091),
+        ([(SampledStep(NormalStep(1.0), 1e-6), 10**6)], 1e-9, 0.0059029),
     ],
 )
 def test_known_epsilons_lie_inside_and_the_width_is_reached(
     steps: list[tuple[Step, int]], delta: float, truth: float
 ) -> None:
-    law = Loss(steps)
+    law = ComposedLaw(steps)
     low, high = bracket(law, "profile_inverse", delta)
     digits = min(len(repr(truth).split(".")[1]), 14)
     rounding = 0.5 * 10.0**-digits
@@ -80,7 +80,7 @@ def test_randomised_response_a_hundred_times() -> None:
             )
             return mp.fsum(terms)
 
-        law = Loss([(rr(1.0), 100)])
+        law = ComposedLaw([(rr(1.0), 100)])
         low, high = bracket(law, "profile_inverse", 1e-6)
         assert delta(mp.mpf(low)) > mp.mpf("1e-6") > delta(mp.mpf(high))
         assert high - low < 1e-8
@@ -102,7 +102,7 @@ def test_randomised_response_a_hundred_times() -> None:
     ],
 )
 def test_true_positive_rates_where_peers_understate(step: Step, fpr: float, low: float, high: float) -> None:
-    ours = bracket(Loss([(step, 10_000)]), "roc", fpr)
+    ours = bracket(ComposedLaw([(step, 10_000)]), "roc", fpr)
     assert low < ours[0] < high  # peers' bracket is a hundred times wider
     assert low < ours[1] < high * 1.001
     assert ours[1] - ours[0] <= 1.01e-3 * ours[1]
@@ -113,7 +113,7 @@ def test_true_positive_rates_where_peers_understate(step: Step, fpr: float, low:
     ("step", "truth"), [(SAMPLED_1, (2.44436e-9, 2.44895e-9)), (SAMPLED_2, (1.70767e-6, 1.70892e-6))]
 )
 def test_the_far_tail(step: Step, truth: tuple[float, float]) -> None:
-    low, high = bracket(Loss([(step, 10_000)]), "roc", 1e-9)
+    low, high = bracket(ComposedLaw([(step, 10_000)]), "roc", 1e-9)
     assert truth[0] < low < high < truth[1]
 
 
@@ -121,7 +121,7 @@ def test_a_curve_never_falls_below_chance() -> None:
     ends = np.geomspace(1e-9, 0.4, 60)
     alpha = np.concatenate((ends, [0.5], 1 - ends[::-1]))
     for step in (SAMPLED_1, SAMPLED_2):
-        law = Loss([(step, 10_000)])
+        law = ComposedLaw([(step, 10_000)])
         for view in (law, law.reverse()):
             high, low = view.roc(alpha), view.other_side().roc(alpha)
             assert np.all(high >= alpha)
@@ -132,7 +132,7 @@ def test_a_curve_never_falls_below_chance() -> None:
 
 def test_the_gaussian_by_the_long_way_agrees_with_its_closed_form() -> None:
     for mu, k in ((0.02, 1000), (1e-9, 50), (3.0, 4), (0.5, 400)):
-        law, exact = Loss([(NormalStep(mu), k)]), Normal(A(mu * math.sqrt(k)))
+        law, exact = ComposedLaw([(NormalStep(mu), k)]), Normal(A(mu * math.sqrt(k)))
         size = mu * math.sqrt(k)
         for delta in (0.3 * float(exact.profile(A(0.0))), 1e-3 * min(size, 1), 1e-15, 1e-100):
             low, high = bracket(law, "profile_inverse", delta)
@@ -150,7 +150,7 @@ def test_the_gaussian_by_the_long_way_agrees_with_its_closed_form() -> None:
 
 
 def test_equal_laplaces_agree_with_their_exact_product() -> None:
-    law, exact = Loss([(LaplaceStep(0.7), 6)]), laplace_product(0.7, 6)
+    law, exact = ComposedLaw([(LaplaceStep(0.7), 6)]), laplace_product(0.7, 6)
     for u in (-3.0, -0.7, 0.0, 0.7, 1.3, 3.5, 4.1):
         low, high = bracket(law, "profile", u)
         assert low <= float(exact.profile(A(u))) * (1 + 1e-9)
@@ -180,7 +180,7 @@ def test_exact_rational_products_lie_strictly_inside(seed: int) -> None:
                 for e, p in zip(j, p1, strict=True):
                     new[i + e] = new.get(i + e, Fraction(0)) + m * p
             masses, keep = new, keep * (1 - only1)
-    law, top = Loss(steps), 1 - keep
+    law, top = ComposedLaw(steps), 1 - keep
     most = max(masses) * unit
     for _ in range(8):
         u = float(rng.choice([0.0, rng.uniform(-6, 6), rng.uniform(0, max(most, 1.0))]))
@@ -209,7 +209,7 @@ def test_the_contour_integral_lies_inside(
     moment = moment_of_sampled_normal(sigma, rate)
     first, second = (contour(moment, k, epsilon, tilt, tilt / 10) for tilt in tilts)
     assert first == pytest.approx(second, rel=1e-8)  # trusted only where two contours agree
-    low, high = bracket(Loss([(Sampled(NormalStep(1 / sigma), rate), k)]), "profile", epsilon)
+    low, high = bracket(ComposedLaw([(SampledStep(NormalStep(1 / sigma), rate), k)]), "profile", epsilon)
     assert low <= first * (1 + 1e-9)
     assert first * (1 - 1e-9) <= high
 
@@ -217,7 +217,7 @@ def test_the_contour_integral_lies_inside(
 def test_rare_losses_that_begin_to_rule_the_saddle_cost_no_digits() -> None:
     """Near σ = 1.12 the tilted law of these steps is about to be taken over by its rare large losses."""
     sigma, rate, k = 1.1153449164184503, 1e-3, 10_000
-    low, high = bracket(Loss([(Sampled(NormalStep(1 / sigma), rate), k)]), "profile_inverse", 1e-5)
+    low, high = bracket(ComposedLaw([(SampledStep(NormalStep(1 / sigma), rate), k)]), "profile_inverse", 1e-5)
     assert high - low <= 1e-6 * high
     moment = moment_of_sampled_normal(sigma, rate)
     first, second = (contour(moment, k, high, tilt, tilt / 10) for tilt in (8.0, 12.0))
@@ -226,7 +226,7 @@ def test_rare_losses_that_begin_to_rule_the_saddle_cost_no_digits() -> None:
 
 
 def test_other_readings_bracket_the_gaussian() -> None:
-    law, exact = Loss([(NormalStep(0.05), 300)]), Normal(A(0.05 * math.sqrt(300)))
+    law, exact = ComposedLaw([(NormalStep(0.05), 300)]), Normal(A(0.05 * math.sqrt(300)))
     for reading, arguments in (
         ("auc", ()),
         ("psi", ()),
@@ -245,14 +245,14 @@ def test_other_readings_bracket_the_gaussian() -> None:
 
 
 def test_psi_of_bounded_losses_comes_from_the_curve() -> None:
-    law, exact = Loss([(LaplaceStep(0.5), 8)]), laplace_product(0.5, 8)
+    law, exact = ComposedLaw([(LaplaceStep(0.5), 8)]), laplace_product(0.5, 8)
     low, high = bracket(law, "psi")
     assert low <= float(exact.psi()) <= high
     assert high <= low * 1.005
 
 
 def test_the_test_of_a_threshold_surely_exists() -> None:
-    law = Loss([(SAMPLED_2, 1000)])
+    law = ComposedLaw([(SAMPLED_2, 1000)])
     alpha, recall = law.at(A(0.3))
     assert recall <= law.roc(A(alpha))
     assert recall >= 0.97 * float(law.roc(A(alpha)))
@@ -263,12 +263,12 @@ def test_extreme_sizes() -> None:
         (NormalStep(1e-9), 3),
         (LaplaceStep(1e-9), 1000),
         (LaplaceStep(700.0), 3),
-        (Sampled(NormalStep(1.0), 1e-7), 10**6),
-        (Sampled(LaplaceStep(5.0), 1e-7), 10**6),
-        (Sampled(NormalStep(5.0), 0.999999), 10),
+        (SampledStep(NormalStep(1.0), 1e-7), 10**6),
+        (SampledStep(LaplaceStep(5.0), 1e-7), 10**6),
+        (SampledStep(NormalStep(5.0), 0.999999), 10),
         (NormalStep(40.0), 2),
     ):
-        law = Loss([(step, k)])
+        law = ComposedLaw([(step, k)])
         for reading, argument in (("profile", 0.0), ("roc", 1e-6), ("roc", 0.999), ("profile_inverse", 1e-12)):
             low, high = bracket(law, reading, argument)
             assert 0 <= low <= high, (step, reading)
@@ -276,7 +276,7 @@ def test_extreme_sizes() -> None:
 
 
 def test_what_is_asked_twice_is_not_computed_twice() -> None:
-    law = Loss([(SAMPLED_2, 1000)])
+    law = ComposedLaw([(SAMPLED_2, 1000)])
     law.roc(A(0.01))
     before = len(law._forward._made)
     law.roc(A(0.01))
@@ -287,8 +287,8 @@ def test_what_is_asked_twice_is_not_computed_twice() -> None:
 @pytest.mark.parametrize("steps", [[(SAMPLED_2, 1000)], [(SAMPLED_1, 10_000)], [(LaplaceStep(0.5), 5), (rr(1.0), 3)]])
 def test_a_reading_does_not_depend_on_what_was_asked_before(steps: list[tuple[Step, int]]) -> None:
     questions = [("roc", 0.01), ("profile_inverse", 1e-5), ("profile", 0.2), ("tradeoff", 0.9), ("worse_epsilon", 1e-5)]
-    fresh = [bracket(Loss(steps), *question) for question in questions]
-    law = Loss(steps)
+    fresh = [bracket(ComposedLaw(steps), *question) for question in questions]
+    law = ComposedLaw(steps)
     for at in (0, 3, 2, 4, 1, 0):
         assert bracket(law, *questions[at]) == fresh[at]
         law.auc()
@@ -297,7 +297,7 @@ def test_a_reading_does_not_depend_on_what_was_asked_before(steps: list[tuple[St
 def test_a_width_out_of_reach_is_said() -> None:
     # three atoms that share no lattice: below, sums of a few of them cannot be followed to seven digits
     loss = np.array([-1.0, math.sqrt(0.2), math.sqrt(2.0)])
-    law = Loss([(FiniteStep(Atoms(loss, np.log([0.2, 0.5, 0.3]))), 2)], width=1e-6)
+    law = ComposedLaw([(FiniteStep(Atoms(loss, np.log([0.2, 0.5, 0.3]))), 2)], width=1e-6)
     low, high = bracket(law, "roc", 1e-2)
     assert low < high
     assert not law.reached
@@ -306,7 +306,7 @@ def test_a_width_out_of_reach_is_said() -> None:
 @pytest.mark.parametrize(("mu", "rate", "k"), [(0.2, 0.5, 10**6), (0.5, 0.3, 10**5), (0.5, 0.9, 20_000)])
 def test_huge_losses_are_never_flattered(mu: float, rate: float, k: int) -> None:
     # everything is revealed: whatever a slice cannot hold must read as risk, also after other questions
-    law = Loss([(Sampled(NormalStep(mu), rate), k)])
+    law = ComposedLaw([(SampledStep(NormalStep(mu), rate), k)])
     for reading, argument in (("roc", 1e-9), ("profile_inverse", 1e-9), ("roc", 0.3), ("profile", 0.0)):
         assert bracket(law, reading, argument)[1] >= 0.999
     assert float(law.tradeoff(A(0.01))) <= 1e-3
@@ -315,8 +315,8 @@ def test_huge_losses_are_never_flattered(mu: float, rate: float, k: int) -> None
 @pytest.mark.parametrize("first", [("roc", 1e-3), ("roc", 0.3), ("profile", 0.0)])
 def test_what_was_cut_off_as_decided_is_not_free_of_false_positives(first: tuple[str, float]) -> None:
     # a slice made for a large α cuts losses off; at a tiny α it must not claim their recall without their H0-mass
-    step = Sampled(NormalStep(1 / 0.3), 1e-2)
-    asked, fresh = Loss([(step, 3)]), Loss([(step, 3)])
+    step = SampledStep(NormalStep(1 / 0.3), 1e-2)
+    asked, fresh = ComposedLaw([(step, 3)]), ComposedLaw([(step, 3)])
     getattr(asked, first[0])(A(first[1]))
     for reading, at in (("roc", 1e-20), ("roc", 1e-60), ("inverse_roc", 1e-12), ("inverse_roc", 1e-7)):
         (low, high), (other_low, other_high) = bracket(asked, reading, at), bracket(fresh, reading, at)
@@ -326,7 +326,7 @@ def test_what_was_cut_off_as_decided_is_not_free_of_false_positives(first: tuple
 
 def test_false_positives_without_a_bound_make_no_nan() -> None:
     # a coarse first slice at a negative tilt, whose mass beyond the doubles overflows
-    law = Loss([(NormalStep(0.3545629407321902), 407)])
+    law = ComposedLaw([(NormalStep(0.3545629407321902), 407)])
     recall = 0.9999999982847705
     low, high = bracket(law, "inverse_roc", recall)
     truth = float(Normal(A(0.3545629407321902 * math.sqrt(407))).inverse_roc(A(recall)))
@@ -335,13 +335,13 @@ def test_false_positives_without_a_bound_make_no_nan() -> None:
 
 
 def test_masses_too_unlike_for_a_hull_claim_nothing_and_warn_of_nothing() -> None:
-    law = Loss([(Sampled(NormalStep(1 / 2.2368683376736063), 6.588584685001897e-06), 170_915)])
+    law = ComposedLaw([(SampledStep(NormalStep(1 / 2.2368683376736063), 6.588584685001897e-06), 170_915)])
     low, high = bracket(law, "fbeta", 0.6508494259204258, 599.0)
     assert 0 <= low <= high <= 1
 
 
 def test_a_law_that_was_asked_much_still_answers() -> None:
-    asked, fresh = Loss([(rr(0.5), 2000)]), Loss([(rr(0.5), 2000)])
+    asked, fresh = ComposedLaw([(rr(0.5), 2000)]), ComposedLaw([(rr(0.5), 2000)])
     for u in np.linspace(0.0, 900.0, 120):
         asked.profile(A(u))
     assert len(asked._forward._made) <= 48
@@ -351,7 +351,7 @@ def test_a_law_that_was_asked_much_still_answers() -> None:
 
 
 def test_delta_never_rises_with_epsilon_however_far() -> None:
-    law = Loss([(SAMPLED_2, 100)])
+    law = ComposedLaw([(SAMPLED_2, 100)])
     u = np.array([1.0, 20.0, 60.0, 85.0, 100.0, 700.0, 1e5])
     one_by_one = np.array([float(law.profile(A(v))) for v in u])
     assert np.all(np.diff(one_by_one) <= 0)
@@ -360,7 +360,7 @@ def test_delta_never_rises_with_epsilon_however_far() -> None:
 
 
 def test_psi_is_at_least_that_of_the_normal_part() -> None:
-    law = Loss([(SAMPLED_2, 1000), (LaplaceStep(0.5), 1), (rr(0.5), 1)])
+    law = ComposedLaw([(SAMPLED_2, 1000), (LaplaceStep(0.5), 1), (rr(0.5), 1)])
     low, high = bracket(law, "psi")
     assert math.sqrt(1000) <= low <= high <= math.sqrt(1000) * 1.001
 
@@ -372,17 +372,17 @@ def test_psi_beyond_what_a_recall_in_doubles_can_show() -> None:
         # one of three alone is silent (½e^{−m} each way): all three beyond their far ends and more
         error = mp.exp(-mp.mpf(93) / 2) / 2
         z = float(-mp.sqrt(2) * mp.erfinv(2 * error - 1))
-    assert float(Loss(steps, 1e-2).psi()) > 2 * z * 0.9 > 16.5
+    assert float(ComposedLaw(steps, 1e-2).psi()) > 2 * z * 0.9 > 16.5
 
 
 def test_an_epsilon_no_window_holds_is_bounded_by_moments() -> None:
-    law = Loss([(NormalReplacementStep(1 / 0.9109239281373337, 0.001168505079585171), 35_391)], 1e-2)
+    law = ComposedLaw([(NormalReplacementStep(1 / 0.9109239281373337, 0.001168505079585171), 35_391)], 1e-2)
     low, high = bracket(law, "profile_inverse", 4.8927067100445674e-232)
     assert 30 < low <= high < 60
 
 
 def test_masses_beyond_a_window_at_a_negative_tilt_do_not_overflow() -> None:
-    law = Loss([(NormalStep(56.33827742488347), 1)], 1e-2)
+    law = ComposedLaw([(NormalStep(56.33827742488347), 1)], 1e-2)
     low, high = bracket(law, "inverse_roc", 0.9999991506012589)
     assert low <= float(Normal(A(56.33827742488347)).inverse_roc(A(0.9999991506012589))) <= high
 
@@ -391,7 +391,7 @@ def test_masses_beyond_a_window_at_a_negative_tilt_do_not_overflow() -> None:
 @pytest.mark.parametrize("fpr", [1e-9, 1e-3, 0.2])
 def test_one_sampled_step_in_closed_form(mu: float, rate: float, fpr: float) -> None:
     # rejecting above x has α = Φ(−x) and recall (1−q)Φ(−x) + qΦ(μ−x), with δ = recall − e^L·α at its own threshold
-    law = Loss([(Sampled(NormalStep(mu), rate), 1)])
+    law = ComposedLaw([(SampledStep(NormalStep(mu), rate), 1)])
     with mp.workdps(30):
         q, m = mp.mpf(rate), mp.mpf(mu)
         x = mp.sqrt(2) * mp.erfinv(1 - 2 * mp.mpf(fpr))
@@ -413,11 +413,11 @@ def test_one_sampled_step_in_closed_form(mu: float, rate: float, fpr: float) -> 
 def test_weights_that_underflow_under_a_steep_tilt_still_count_for_other_tilts() -> None:
     # nearly all losses at their largest: the tilt is in the thousands, and 4.5 + a little is the most there is
     steps: list[tuple[Step, int]] = [
-        (Sampled(NormalStep(0.18245964608346835), 0.0001088834848025061), 192),
+        (SampledStep(NormalStep(0.18245964608346835), 0.0001088834848025061), 192),
         (LaplaceStep(0.1), 30),
         (rr(0.3), 5),
     ]
-    low, high = bracket(Loss(steps), "profile_inverse", math.exp(-52.28051386341235))
+    low, high = bracket(ComposedLaw(steps), "profile_inverse", math.exp(-52.28051386341235))
     assert 4.49 < low <= high < 4.505
 
 
@@ -448,7 +448,7 @@ def test_a_bracket_is_narrow_or_said_not_to_be(e: el.Experiment, reading: str, a
 
 
 def test_whatever_leaves_is_looked_at() -> None:
-    law = Loss([(LaplaceStep(0.1), 3)])
+    law = ComposedLaw([(LaplaceStep(0.1), 3)])
     law.seen(A(1.0), A(1.0005))
     law.seen(A([0.0, math.inf]), A([0.0, math.inf]))
     assert law.reached
@@ -479,16 +479,16 @@ def test_losses_spread_further_than_doubles_reach(
     rate: float, steps: int, delta: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sigma, spent = 0.01, 0
-    make = Order._by_lattice
+    make = Evaluator._by_lattice
 
-    def counted(self: Order, *given: Any) -> Any:
+    def counted(self: Evaluator, *given: Any) -> Any:
         nonlocal spent
         made = make(self, *given)
         spent += made.cost if made is not None else 0
         return made
 
-    monkeypatch.setattr(Order, "_by_lattice", counted)
-    law = Loss([(Sampled(NormalStep(1 / sigma), rate), steps)])
+    monkeypatch.setattr(Evaluator, "_by_lattice", counted)
+    law = ComposedLaw([(SampledStep(NormalStep(1 / sigma), rate), steps)])
     low, high = bracket(law, "profile_inverse", delta)
     assert spread_out(sigma, rate, steps, low) >= delta * (1 - 1e-9)
     assert spread_out(sigma, rate, steps, high) <= delta * (1 + 1e-9)

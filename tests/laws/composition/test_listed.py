@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.elementary_bounds import listed
+from epsilens.laws.composition.elementary_bounds import atom_bounds
 from epsilens.laws.composition.step import Atoms
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
@@ -28,7 +28,7 @@ STEP = FiniteStep(Atoms(np.log([3 / 8, 9 / 4]), np.log([1 / 4, 3 / 4])))
     ],
 )
 def test_by_hand(kind: str, at: float, truth: float, back: float) -> None:
-    ahead, behind = listed(STEP, False), listed(STEP, True)
+    ahead, behind = atom_bounds(STEP, False), atom_bounds(STEP, True)
     assert ahead is not None
     assert behind is not None
     low, high = getattr(ahead, kind)(np.asarray([at]))
@@ -40,11 +40,11 @@ def test_by_hand(kind: str, at: float, truth: float, back: float) -> None:
 
 
 def test_where_nothing_is_said() -> None:
-    found = listed(STEP, False)
+    found = atom_bounds(STEP, False)
     assert found is not None
     deep = np.asarray([-800.0])
     assert found.roc(deep)[0][0] == -math.inf
     assert found.inverse_roc(deep)[0][0] == -math.inf
     assert found.epsilon(deep)[1][0] == math.inf
     assert found.delta(np.asarray([5.0]))[0][0] == -math.inf
-    assert listed(NormalStep(1.0), False) is None
+    assert atom_bounds(NormalStep(1.0), False) is None

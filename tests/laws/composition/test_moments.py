@@ -13,10 +13,10 @@ from scipy.special import logsumexp
 
 import epsilens as el
 from epsilens.checks import Array
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.quadrature import ERROR, TooMany, panels
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.quadrature import ERROR, TooManyPanels, panels
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
+from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.mixture import draws_step
@@ -123,7 +123,7 @@ NORMAL = [(0.05, 1e-7), (0.05, 0.9), (0.3, 1e-4), (1.0, 0.01), (2.0, 0.5), (6.0,
 @pytest.mark.parametrize(("mu", "rate"), NORMAL)
 def test_sampled_normal(mu: float, rate: float, power: float) -> None:
     with mp.workdps(DIGITS):
-        step = Sampled(NormalStep(mu), rate)
+        step = SampledStep(NormalStep(mu), rate)
         close(step.log_moment(power), mp.log(trapezoid(normal_pair(mu, rate), power, mu, rate)))
 
 
@@ -139,7 +139,7 @@ def test_replaced_normal(mu: float, rate: float, power: float) -> None:
 @pytest.mark.parametrize(("m", "rate"), [(0.1, 1e-5), (5.0, 0.5), (60.0, 1e-7)])
 def test_sampled_laplace(m: float, rate: float, power: float) -> None:
     with mp.workdps(32):
-        close(Sampled(LaplaceStep(m), rate).log_moment(power), mp.log(pieces_of(laplace_pair(m, rate), power, m)))
+        close(SampledStep(LaplaceStep(m), rate).log_moment(power), mp.log(pieces_of(laplace_pair(m, rate), power, m)))
 
 
 @pytest.mark.parametrize("power", [-50.5, 0.3, 1.001, 8.5, 1e4])
@@ -174,8 +174,8 @@ def test_the_order_at_which_the_far_peak_takes_over(mu: float, rate: float, orde
     """There the exponent is a small difference of large numbers, and the moment may be near 1."""
     with mp.workdps(DIGITS):
         for n in orders:
-            close(Sampled(NormalStep(mu), rate).log_moment(float(n)), binomial(mu, rate, n))
-            close(Swapped(Sampled(NormalStep(mu), rate)).log_moment(1.0 - n), binomial(mu, rate, n))
+            close(SampledStep(NormalStep(mu), rate).log_moment(float(n)), binomial(mu, rate, n))
+            close(ReversedStep(SampledStep(NormalStep(mu), rate)).log_moment(1.0 - n), binomial(mu, rate, n))
 
 
 @pytest.mark.parametrize("power", [-50.5, -0.5, 0.3, 1.001, 64.0, 1e4])
@@ -183,9 +183,9 @@ def test_swapped_and_flagged(power: float) -> None:
     with mp.workdps(DIGITS):
         a, mu = mp.mpf(power), mp.mpf(2)
         told = mp.log(1 + mp.mpf(1e-3) * mp.expm1(a * (a - 1) * mu**2 / 2))
-        close(Flagged(NormalStep(2.0), 1e-3).log_moment(power), told)
+        close(LabelledSampleStep(NormalStep(2.0), 1e-3).log_moment(power), told)
         truth = trapezoid(normal_pair(1.0, 0.01), 1 - power, 1.0, 0.01)
-        close(Swapped(Sampled(NormalStep(1.0), 0.01)).log_moment(power), mp.log(truth))
+        close(ReversedStep(SampledStep(NormalStep(1.0), 0.01)).log_moment(power), mp.log(truth))
 
 
 @pytest.mark.parametrize("power", [-3.0, 0.3, 1.001, 64.0])
@@ -199,7 +199,7 @@ def test_nested(power: float) -> None:
             return mp.npdf(x) * mixed * (1 - r + r / mixed) ** a
 
         truth = mp.quad(inside, [-20, *range(-12, 20, 2), 20, 40])
-        close(Sampled(Swapped(Sampled(NormalStep(1.0), 0.01)), 0.1).log_moment(power), mp.log(truth))
+        close(SampledStep(ReversedStep(SampledStep(NormalStep(1.0), 0.01)), 0.1).log_moment(power), mp.log(truth))
 
 
 def test_what_only_one_law_shows() -> None:
@@ -211,45 +211,47 @@ def test_what_only_one_law_shows() -> None:
             pairs = zip(atoms.log_p.tolist(), atoms.loss.tolist(), strict=True)
             common = mp.fsum(mp.exp(mp.mpf(p) + (a - 1) * mp.mpf(u)) for p, u in pairs)
             truth = mp.log(1 - q + q * common)
-            assert Flagged(FiniteStep(atoms), 1e-3).log_moment(power) == pytest.approx(float(truth), rel=1e-12)
-    assert Flagged(FiniteStep(atoms), 1e-3).log_moment(2.0) == math.inf
-    assert Flagged(FiniteStep(atoms), 1e-3).log_moment(-1.0) == math.inf
+            assert LabelledSampleStep(FiniteStep(atoms), 1e-3).log_moment(power) == pytest.approx(
+                float(truth), rel=1e-12
+            )
+    assert LabelledSampleStep(FiniteStep(atoms), 1e-3).log_moment(2.0) == math.inf
+    assert LabelledSampleStep(FiniteStep(atoms), 1e-3).log_moment(-1.0) == math.inf
 
 
 @pytest.mark.parametrize(("mu", "rate"), [*NORMAL, (0.5, 1e-12)])
 def test_divergences(mu: float, rate: float) -> None:
     with mp.workdps(DIGITS):
         logs = normal_pair(mu, rate)
-        step, h = Sampled(NormalStep(mu), rate), mp.mpf(1) / 64
+        step, h = SampledStep(NormalStep(mu), rate), mp.mpf(1) / 64
         ahead = back = mp.mpf(0)
         for i in range(-64 * 14, 64 * (15 + math.ceil(mu)) + 1):
             q, p = logs(i * h)
             ahead, back = ahead + mp.exp(q) * (q - p), back + mp.exp(p) * (p - q)
         close(step.kl(), ahead * h)
         close(step.kl_back(), back * h)
-        close(Swapped(step).kl(), back * h)
-        close(Swapped(step).kl_back(), ahead * h)
+        close(ReversedStep(step).kl(), back * h)
+        close(ReversedStep(step).kl_back(), ahead * h)
 
 
 def test_divergences_of_laplace_noise() -> None:
     for m in (1e-6, 0.3, 20.0, 900.0):
         assert LaplaceStep(m).kl() == pytest.approx(float(mp.expm1(-m) + m), rel=1e-9 if m < 1e-3 else 1e-12)
-        assert Sampled(LaplaceStep(m), 1 - 1e-16).kl_back() == pytest.approx(LaplaceStep(m).kl(), rel=1e-9)
+        assert SampledStep(LaplaceStep(m), 1 - 1e-16).kl_back() == pytest.approx(LaplaceStep(m).kl(), rel=1e-9)
 
 
 STEPS: list[Step] = [
-    Sampled(NormalStep(1.0), 0.01),
-    Sampled(NormalStep(100.0), 0.5),
-    Sampled(NormalStep(1e-4), 1e-12),
+    SampledStep(NormalStep(1.0), 0.01),
+    SampledStep(NormalStep(100.0), 0.5),
+    SampledStep(NormalStep(1e-4), 1e-12),
     NormalReplacementStep(1.0, 0.01),
     LaplaceReplacementStep(20.0, 1e-5),
-    Sampled(LaplaceStep(700.0), 1e-3),
-    Flagged(NormalStep(2.0), 1e-3),
-    Swapped(Sampled(NormalStep(1.0), 0.01)),
-    Sampled(Swapped(Sampled(NormalStep(1.0), 0.01)), 0.1),
+    SampledStep(LaplaceStep(700.0), 1e-3),
+    LabelledSampleStep(NormalStep(2.0), 1e-3),
+    ReversedStep(SampledStep(NormalStep(1.0), 0.01)),
+    SampledStep(ReversedStep(SampledStep(NormalStep(1.0), 0.01)), 0.1),
     NormalStep(3.0),
     LaplaceStep(3.0),
-    Sampled(FiniteStep(Atoms(np.array([-1.0, 1.0]), np.log(np.array([0.27, 0.73])))), 0.1),
+    SampledStep(FiniteStep(Atoms(np.array([-1.0, 1.0]), np.log(np.array([0.27, 0.73])))), 0.1),
 ]
 
 
@@ -271,7 +273,7 @@ def test_every_order_takes_about_as_long(step: Step, monkeypatch: pytest.MonkeyP
 
 def test_orders_grow_into_the_largest_loss() -> None:
     """D_a → D_∞ = log((1−q) + q·e^m), and D_a grows."""
-    law = Loss([(Sampled(LaplaceStep(1.0), 0.1), 3)])
+    law = ComposedLaw([(SampledStep(LaplaceStep(1.0), 0.1), 3)])
     orders = np.array([1.5, 10.0, 1e3, 1e6])
     divergence = law.log_moment(orders) / (orders - 1)
     assert np.all(np.diff(divergence) > 0)
@@ -296,14 +298,14 @@ def test_moments_between_the_laws_look_no_further_than_these_reach(monkeypatch: 
     loss = logsumexp(np.multiply.outer(x, 2.0 * j) - 2.0 * j**2 + log_w, axis=1)
     q = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     seen = 0
-    before = Sampled.loss
+    before = SampledStep.loss
 
-    def counted(self: Sampled, at: Array) -> Array:
+    def counted(self: SampledStep, at: Array) -> Array:
         nonlocal seen
         seen += np.size(at)
         return before(self, at)
 
-    monkeypatch.setattr(Sampled, "loss", counted)
+    monkeypatch.setattr(SampledStep, "loss", counted)
     for power in (0.1, 0.5, 0.9):
         seen = 0
         less = float(np.sum(q * (np.exp(power * loss) - 1 - power * np.expm1(loss)))) / 128
@@ -338,7 +340,7 @@ def test_panels_are_counted_before_they_are_made() -> None:
     step = NormalStep(1.0)
     edges = np.asarray([-30.0, 30.0])
     left, _, _ = panels(step, edges)
-    with pytest.raises(TooMany):
+    with pytest.raises(TooManyPanels):
         panels(step, edges, left.size - 1)
-    with pytest.raises(TooMany):
+    with pytest.raises(TooManyPanels):
         panels(step, np.asarray([-1e12, 1e12]))

@@ -11,10 +11,10 @@ from scipy.integrate import quad
 from scipy.special import log_ndtr
 
 from epsilens.laws.composition import lattice, quadrature
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.quadrature import Nodes
 from epsilens.laws.composition.tilt import DEEPEST, Cumulants, cumulants, levels
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.normal import NormalStep
 
 
@@ -27,7 +27,7 @@ def test_nothing_is_followed_below_what_doubles_hold() -> None:
 
 def test_what_is_certain_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     # a shift of 30, a million times: 3e4 in all, of which a mistake has probability Φ(−1.5e4)
-    law = Loss([(NormalStep(30.0), 10**6)])
+    law = ComposedLaw([(NormalStep(30.0), 10**6)])
     made, before = [0], quadrature.panels
 
     def counted(*given: object) -> object:
@@ -64,7 +64,7 @@ def test_cumulants_of_many_nodes_are_the_sums_they_stand_for(count: int) -> None
 @pytest.mark.parametrize("flipped", [False, True])
 def test_the_shape_of_a_tilted_loss(flipped: bool) -> None:
     tilt, sign = 7.0, -1 if flipped else 1
-    found = cumulants([(Sampled(NormalStep(0.8), 0.02), 50)], (-60.0, -60.0), flipped).shape(tilt)
+    found = cumulants([(SampledStep(NormalStep(0.8), 0.02), 50)], (-60.0, -60.0), flipped).shape(tilt)
     assert found is not None
 
     def loss(x: float) -> float:

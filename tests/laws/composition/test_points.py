@@ -8,9 +8,9 @@ from itertools import product as every
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.grid_product import Scattered, grid, product
+from epsilens.laws.composition.grid_product import GridProfile, grid, product
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
 
@@ -41,7 +41,7 @@ def test_products_of_atoms_lie_between_the_sides(k: int) -> None:
         sums[total] = sums.get(total, 0.0) + math.prod(float(p1[i]) for i in combined)
     edges = grid(1e-14, 0.05, (-1e-3, 200.0), np.zeros(0))
     upper, lower, rho, _ = product([(step, k)], False, edges, -90.0, 10**8) or pytest.fail("too many pairs")
-    view = Scattered(upper, lower, rho, 0)
+    view = GridProfile(upper, lower, rho, 0)
     for u in (0.0, 1e-10, 1e-9, 1.0, 11.0, 12.0, 20.0):
         low, high = (float(v) for v in view.delta(np.asarray(u)))
         truth = _h(sums, u)
@@ -52,7 +52,7 @@ def test_products_of_atoms_lie_between_the_sides(k: int) -> None:
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_masses_are_kept(flipped: bool) -> None:
-    step: Step = Sampled(NormalStep(4.0), 1e-7)
+    step: Step = SampledStep(NormalStep(4.0), 1e-7)
     edges = grid(1e-13, 0.1, (-60.0, 60.0), np.zeros(0))
     made = product([(step, 3)], flipped, edges, -60.0, 10**8)
     assert made is not None
@@ -63,5 +63,5 @@ def test_masses_are_kept(flipped: bool) -> None:
 
 
 def test_too_many_pairs_are_refused() -> None:
-    step: Step = Sampled(NormalStep(1.0), 0.01)
+    step: Step = SampledStep(NormalStep(1.0), 0.01)
     assert product([(step, 4)], False, grid(1e-6, 0.1, (-50.0, 50.0), np.zeros(0)), -40.0, 1000) is None

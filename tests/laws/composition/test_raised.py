@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.wrappers import Folded, Raised, Sampled
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.wrappers import LeakyH0Step, SampledStep, SymmetrizedStep
 from epsilens.laws.normal import NormalStep, normal_delta
 
 
@@ -20,8 +20,8 @@ def delta(epsilon: float, mu: float, rate: float) -> float:
 
 def test_the_profile_is_that_of_a_lower_threshold() -> None:
     mu, rate, lost = 1.0, 0.3, 0.01
-    law = Loss([(Raised(Sampled(NormalStep(mu), rate), lost), 1)])
-    fold = Loss([(Folded(Raised(Sampled(NormalStep(mu), rate), lost)), 1)])
+    law = ComposedLaw([(LeakyH0Step(SampledStep(NormalStep(mu), rate), lost), 1)])
+    fold = ComposedLaw([(SymmetrizedStep(LeakyH0Step(SampledStep(NormalStep(mu), rate), lost)), 1)])
     for epsilon in (0.05, 0.3, 1.0):
         truth = delta(epsilon + math.log1p(-lost), mu, rate)
         assert float(law.profile(np.asarray(epsilon))) == pytest.approx(truth, rel=1e-3)
@@ -31,7 +31,7 @@ def test_the_profile_is_that_of_a_lower_threshold() -> None:
 
 
 def test_its_moments_are_the_bases() -> None:
-    base = Sampled(NormalStep(1.0), 0.3)
-    step = Raised(base, 0.01)
+    base = SampledStep(NormalStep(1.0), 0.3)
+    step = LeakyH0Step(base, 0.01)
     assert step.log_moment(3.0) == pytest.approx(base.log_moment(3.0) - 2 * math.log1p(-0.01), rel=1e-10)
     assert step.log_moment(-1.0) == math.inf

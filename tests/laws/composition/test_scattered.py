@@ -12,8 +12,8 @@ from scipy.special import log_ndtr, logsumexp, ndtr
 from tests.laws.composition.oracles import two_rare_steps
 
 import epsilens as el
-from epsilens.laws.composition.evaluator import Order
-from epsilens.laws.composition.tilt import Ask
+from epsilens.laws.composition.evaluator import Evaluator
+from epsilens.laws.composition.tilt import Query
 
 PAIRS = [
     ("0.295", "1.08e-9", "0", True),
@@ -122,8 +122,8 @@ def two_rates(sigma: float, rate: float, u: float) -> tuple[float, float]:
 @pytest.mark.parametrize(("recall", "prior"), [(7e-289, 0.01), (7e-209, 0.01), (1e-240, 1e-6)])
 def test_recalls_far_below_what_is_likely(recall: float, prior: float, monkeypatch: pytest.MonkeyPatch) -> None:
     sigma, rate = 1.1514, 1e-10
-    made: list[Ask] = []
-    monkeypatch.setattr(Order, "_by_lattice", lambda self, ask, *_: made.append(ask))
+    made: list[Query] = []
+    monkeypatch.setattr(Evaluator, "_by_lattice", lambda self, ask, *_: made.append(ask))
     u = brentq(lambda v: two_rates(sigma, rate, v)[1] - math.log(recall), 1e-3, 200.0, xtol=1e-12)
     log_alpha = two_rates(sigma, rate, u)[0]
     truth = 1 / (1 + (1 - prior) / prior * math.exp(log_alpha - math.log(recall)))

@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.composition.composed_law import Loss
-from epsilens.laws.composition.evaluator import Budget, Order
+from epsilens.laws.composition.composed_law import ComposedLaw
+from epsilens.laws.composition.evaluator import Budget, Evaluator
 from epsilens.laws.composition.fourier import tilted
 from epsilens.laws.composition.product import Product
-from epsilens.laws.composition.series import Inverted, Rest, Series, rest_of
+from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, rest_of
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.tilt import Ask
-from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
+from epsilens.laws.composition.tilt import Query
+from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
@@ -88,15 +88,15 @@ def weighted(step: Step) -> Weighted:
         a = step.atoms
         finite = [(mp.exp(M(float(p))), M(float(loss))) for p, loss in zip(a.log_p, a.loss, strict=True)]
         return finite, M(float(a.only1)), M(float(a.only0))
-    if isinstance(step, Sampled):
+    if isinstance(step, SampledStep):
         inner, top, bottom = weighted(step.base)
         q = M(step.rate)
         out = [(p * mp.exp(mix(loss, q) - loss), mix(loss, q)) for p, loss in inner]
         return out + ([(bottom * (1 - q), mp.log(1 - q))] if bottom > 0 else []), q * top, M(0)
-    if isinstance(step, Swapped):
+    if isinstance(step, ReversedStep):
         inner, top, bottom = weighted(step.base)
         return [(p * mp.exp(-loss), -loss) for p, loss in inner], bottom, top
-    if isinstance(step, Flagged):
+    if isinstance(step, LabelledSampleStep):
         inner, top, bottom = weighted(step.base)
         q = M(step.rate)
         return [*((q * p, loss) for p, loss in inner), (1 - q, M(0))], q * top, q * bottom
@@ -181,10 +181,10 @@ class Truth:
 
 def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = False) -> tuple[Any, float, float]:
     """What answers one question, and its bracket; any warning is an error."""
-    order = Order(Product(steps), flipped, 1e-3)
+    order = Evaluator(Product(steps), flipped, 1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Ask(kind, value), 1e-3, Budget(), lattice=lattice)
+        one = order.make(Query(kind, value), 1e-3, Budget(), lattice=lattice)
         assert one is not None
         low, high = order._read([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
@@ -201,7 +201,7 @@ def check(steps: Steps, flipped: bool, losses: Sequence[float], kinds: Sequence[
             if kind in ("epsilon", "recall") and mp.exp(M(value)) < truth.top * (1 + M(10) ** -6):
                 continue
             one, low, high = made(steps, flipped, kind, value)
-            if not isinstance(one, Inverted):
+            if not isinstance(one, SeriesProfile):
                 continue
             answered += 1
             assert truth.holds(kind, loss, value, low, high), (kind, value, low, high)
@@ -222,10 +222,10 @@ FINITE: list[tuple[str, Step, int, float]] = [
     ("large losses", pair([-1.0, 300.0], [1, 1]), 1, 40.0),
     ("mass at infinity", pair([-0.5, 0.7], [2, 1], only1=1e-3, more=0.05), 2, 0.5),
     ("rarely at infinity", pair([-0.5, 0.7], [2, 1], only1=1e-12), 1, 0.5),
-    ("sampled", Sampled(THREE, 0.02), 2, 0.3),
-    ("sampled, seldom", Sampled(THREE, 1e-7), 1, 1e-6),
-    ("flagged", Flagged(THREE, 0.1), 2, 0.4),
-    ("sampled twice", Sampled(Swapped(Sampled(THREE, 0.3)), 0.2), 2, 0.1),
+    ("sampled", SampledStep(THREE, 0.02), 2, 0.3),
+    ("sampled, seldom", SampledStep(THREE, 1e-7), 1, 1e-6),
+    ("flagged", LabelledSampleStep(THREE, 0.1), 2, 0.4),
+    ("sampled twice", SampledStep(ReversedStep(SampledStep(THREE, 0.3)), 0.2), 2, 0.1),
 ]
 
 
@@ -255,15 +255,15 @@ def test_random_atoms_beside_normal_steps_lie_inside(seed: int) -> None:
 # -- one normal step and one with a density --------------------------------------------------------------------------
 
 MOVING: list[tuple[Step, float]] = [
-    (Sampled(NormalStep(1.0), 0.01), 0.5),
-    (Sampled(NormalStep(2.0), 1e-5), 0.1),
+    (SampledStep(NormalStep(1.0), 0.01), 0.5),
+    (SampledStep(NormalStep(2.0), 1e-5), 0.1),
     (NormalReplacementStep(1.0, 0.2), 0.5),
-    (Sampled(LaplaceStep(1.0), 0.1), 0.2),
+    (SampledStep(LaplaceStep(1.0), 0.1), 0.2),
     (LaplaceReplacementStep(2.0, 0.3), 1.0),
     (LaplaceStep(1.5), 0.5),
-    (Sampled(NormalStep(1e-6), 0.4), 1e-6),
-    (Flagged(NormalReplacementStep(0.7, 0.05), 0.3), 0.2),
-    (Sampled(Swapped(Sampled(LaplaceStep(2.0), 0.3)), 0.4), 0.3),
+    (SampledStep(NormalStep(1e-6), 0.4), 1e-6),
+    (LabelledSampleStep(NormalReplacementStep(0.7, 0.05), 0.3), 0.2),
+    (SampledStep(ReversedStep(SampledStep(LaplaceStep(2.0), 0.3)), 0.4), 0.3),
 ]
 
 
@@ -277,7 +277,7 @@ def test_a_step_with_a_density_beside_a_normal_one_lies_inside(step: Step, mu: f
         for kind, loss in asked:
             value = truth.question(kind, loss)
             one, low, high = made(steps, flipped, kind, value)
-            assert isinstance(one, Inverted)
+            assert isinstance(one, SeriesProfile)
             assert truth.holds(kind, loss, value, low, high), (kind, value, low, high)
 
 
@@ -286,8 +286,8 @@ def test_a_step_with_a_density_beside_a_normal_one_lies_inside(step: Step, mu: f
 @pytest.mark.parametrize(
     "sampled",
     [
-        lambda size, rate: Sampled(pair([-size, size], [1, 1]), rate),
-        lambda size, rate: Sampled(LaplaceStep(size), rate),
+        lambda size, rate: SampledStep(pair([-size, size], [1, 1]), rate),
+        lambda size, rate: SampledStep(LaplaceStep(size), rate),
         lambda size, rate: LaplaceReplacementStep(size, rate),
     ],
     ids=["atoms", "Laplace", "replaced"],
@@ -299,7 +299,7 @@ def test_small_losses_sampled_often_keep_their_digits(
     truth = Truth(steps, False)
     for loss in (0.0, 2 * size):
         one, low, high = made(steps, False, "delta", loss)
-        assert isinstance(one, Inverted)
+        assert isinstance(one, SeriesProfile)
         assert truth.holds("delta", loss, loss, low, high)
 
 
@@ -307,7 +307,7 @@ def test_small_losses_sampled_often_keep_their_digits(
 
 
 def test_far_from_where_a_series_was_made_its_bracket_only_widens() -> None:
-    law = Loss([(Sampled(NormalStep(1.0), 0.01), 1000)])
+    law = ComposedLaw([(SampledStep(NormalStep(1.0), 0.01), 1000)])
     epsilon = A([0.0, 1.0, 5.0, 50.0, 1e3, 1e6])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -318,20 +318,20 @@ def test_far_from_where_a_series_was_made_its_bracket_only_widens() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_series_may_be_asked_for_anything(kind: str) -> None:
-    steps: Steps = [(Sampled(NormalStep(1.0), 0.01), 1000)]
-    order = Order(Product(steps), False, 1e-3)
+    steps: Steps = [(SampledStep(NormalStep(1.0), 0.01), 1000)]
+    order = Evaluator(Product(steps), False, 1e-3)
     values = A([-1e6, -1e3, -50.0, 0.0, 1.0, 50.0, 1e3, 1e6]) if kind == "delta" else -np.geomspace(1e-18, 740.0, 40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Ask("delta", 1.0), 1e-3, Budget())
+        one = order.make(Query("delta", 1.0), 1e-3, Budget())
         assert one is not None
         low, high = order._read([one], kind, values)
-    assert isinstance(one, Inverted)
+    assert isinstance(one, SeriesProfile)
     assert (low <= high).all()
 
 
 def test_many_epsilons_at_once() -> None:
-    law = Loss([(pair([-1.0, 1.0], [1, math.e]), 3), (NormalStep(1e-3), 1)])
+    law = ComposedLaw([(pair([-1.0, 1.0], [1, math.e]), 3), (NormalStep(1e-3), 1)])
     delta = np.geomspace(1e-9, 0.3, 100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -347,7 +347,7 @@ def test_what_is_seen_at_infinity_bounds_the_curve_from_both_sides(count: int, l
     truth = Truth(steps, False)
     loss = mp.findroot(lambda x: mp.log(truth.h0(x)) - log_alpha, (M(0), M(4)), solver="anderson", tol=1e-15)
     one, low, high = made(steps, False, "roc", log_alpha)
-    assert isinstance(one, Inverted)
+    assert isinstance(one, SeriesProfile)
     assert truth.holds("roc", float(loss), log_alpha, low, high)
     assert high - low < 1e-2
 
@@ -362,7 +362,7 @@ def test_a_law_that_lies_at_infinity_altogether_is_not_called_quiet() -> None:
 
 def test_a_question_beyond_nearly_all_losses_gets_an_answer() -> None:
     other = FiniteStep(Atoms(A([0.02056797]), A([-4.36717963e-06]), 0.020362171756273306, 4.36717009661078e-06))
-    steps: Steps = [(Flagged(other, 0.9999996003241104), 1), (NormalStep(1.5131955971082948e-06), 523)]
+    steps: Steps = [(LabelledSampleStep(other, 0.9999996003241104), 1), (NormalStep(1.5131955971082948e-06), 523)]
     _, low, high = made(steps, True, "delta", 0.05156385322132819)
     top = mp.log(Truth(steps, True).delta(M(0.05156385322132819)))
     assert low <= top <= high
@@ -371,7 +371,7 @@ def test_a_question_beyond_nearly_all_losses_gets_an_answer() -> None:
 @pytest.mark.parametrize(("mu", "alpha"), [(1e-13, 1e-280), (1e-15, 1e-100), (1e-14, 1e-9)])
 def test_curves_of_nearly_equal_laws_lie_inside(mu: float, alpha: float) -> None:
     steps: Steps = [(pair([-mu, mu], [1, 1]), 1), (NormalStep(mu), 1)]
-    truth, law = Truth(steps, False), Loss(steps)
+    truth, law = Truth(steps, False), ComposedLaw(steps)
     low, high = M(-10) * mu, M(60) * mu
     for _ in range(100):
         middle = (low + high) / 2
@@ -386,7 +386,7 @@ def test_what_is_cut_off_beside_losses_that_only_h0_shows(count: int, above: flo
     # H0 lies at −∞ with 0.4: given that it does not, the other losses make up for a large one more often
     weight = [0.5 * math.exp(-1), 1 - 0.5 * math.exp(-1)]
     other = FiniteStep(Atoms(A([-1.0, math.log(weight[1] / 0.1)]), np.log(weight), 0.4, 0.0))
-    step, cut, tilt = Sampled(NormalStep(3.0), 0.01), 4.0, 0.5
+    step, cut, tilt = SampledStep(NormalStep(3.0), 0.01), 4.0, 0.5
     b = float(step.loss(A(cut)))
     log_t = b - above
     steps: Steps = [(step, 1), (other, count)]
@@ -408,13 +408,20 @@ def test_what_is_cut_off_beside_losses_that_only_h0_shows(count: int, above: flo
 # -- a second opinion ------------------------------------------------------------------------------------------------
 
 PRODUCTS: list[tuple[Steps, float]] = [
-    ([(Sampled(NormalStep(1.0), 1e-3), 10_000)], 0.4),
-    ([(Swapped(Sampled(NormalStep(1.0), 0.01)), 1000)], 1.0),
+    ([(SampledStep(NormalStep(1.0), 1e-3), 10_000)], 0.4),
+    ([(ReversedStep(SampledStep(NormalStep(1.0), 0.01)), 1000)], 1.0),
     ([(NormalReplacementStep(0.5, 0.1), 300)], 1.0),
-    ([(Sampled(LaplaceStep(0.5), 0.1), 50), (NormalStep(0.1), 1)], 0.5),
-    ([(Sampled(Sampled(NormalStep(1.0), 0.3), 0.2), 100), (THREE, 2)], 2.0),
-    ([(Flagged(NormalStep(1.0), 0.1), 20), (pair([-0.2, 0.3], [1, 1], only1=1e-9), 3), (NormalStep(0.5), 1)], 2.0),
-    ([(Sampled(NormalStep(1e-3), 0.3), 10**6), (LaplaceReplacementStep(0.2, 0.5), 30)], 0.5),
+    ([(SampledStep(LaplaceStep(0.5), 0.1), 50), (NormalStep(0.1), 1)], 0.5),
+    ([(SampledStep(SampledStep(NormalStep(1.0), 0.3), 0.2), 100), (THREE, 2)], 2.0),
+    (
+        [
+            (LabelledSampleStep(NormalStep(1.0), 0.1), 20),
+            (pair([-0.2, 0.3], [1, 1], only1=1e-9), 3),
+            (NormalStep(0.5), 1),
+        ],
+        2.0,
+    ),
+    ([(SampledStep(NormalStep(1e-3), 0.3), 10**6), (LaplaceReplacementStep(0.2, 0.5), 30)], 0.5),
 ]
 
 
@@ -425,7 +432,7 @@ def test_series_and_lattice_agree(steps: Steps, loss: float, flipped: bool) -> N
     for kind, value in (("delta", loss), ("epsilon", -14.0), ("roc", -9.0), ("recall", -3.0)):
         one, low, high = made(steps, flipped, kind, value)
         _, below, above = made(steps, flipped, kind, value, lattice=True)
-        answered += isinstance(one, Inverted)
+        answered += isinstance(one, SeriesProfile)
         assert low <= high
         assert low <= above, (kind, low, high, below, above)
         assert below <= high, (kind, low, high, below, above)
@@ -437,7 +444,7 @@ def test_the_sum_of_a_series_however_long_is_its_definition(count: int) -> None:
     chance, h, centre = np.random.default_rng(5), 0.01, 0.7
     terms = (chance.normal(size=count) + 1j * chance.normal(size=count)) / (1 + np.arange(count))
     none = np.zeros(1)
-    rest = Rest(0.0, 0.0, 0.0, 0.0, math.inf, none, none, False)
+    rest = CutOffMass(0.0, 0.0, 0.0, 0.0, math.inf, none, none, False)
     of = Series(1.0, h, centre, 0.0, terms, 1e-12, 0.0, ((none, none), (none, none)), rest, 0)
     losses = np.asarray([[-3.0, 0.7], [1.25, 40.0]])
     values, slopes = of.at(losses)
@@ -466,7 +473,7 @@ def test_what_is_cut_off_above_is_not_lost_beside_what_is_cut_off_below() -> Non
 def test_the_rest_is_what_its_definition_says(p: float, log_q: float, b: float) -> None:
     """P(F) − t·Q(F) ≤ ∫_F(dP − t·dQ)₊, also where Q(F) is no double: then it was rounded up to one."""
     q = max(math.exp(log_q), 5e-324)
-    rest = Rest(0.0, 0.0, p, q, b, np.ones(1), np.full(1, -60.0), False)  # that S stays below log t is unlikely
+    rest = CutOffMass(0.0, 0.0, p, q, b, np.ones(1), np.full(1, -60.0), False)  # that S stays below log t is unlikely
     losses = np.asarray([0.0, 0.5 * b, b - 12, b - 1])
     for loss, low, high in zip(losses, *rest.bounds(losses), strict=True):
         held = mp.mpf(p) - mp.exp(mp.mpf(loss) + log_q)

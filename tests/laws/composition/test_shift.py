@@ -10,21 +10,21 @@ from scipy.special import ndtri_exp
 from scipy.stats import binom
 
 from epsilens.checks import Array
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Sampled
+from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceStep
 from epsilens.laws.laplace_product import laplace_product
 
 
-def bracket(law: Loss) -> tuple[float, float]:
+def bracket(law: ComposedLaw) -> tuple[float, float]:
     return float(law.other_side().psi()), float(law.psi())
 
 
 @pytest.mark.parametrize(("m", "count"), [(0.05, 4), (0.3, 3), (2.0, 3)])
 def test_laplace(m: float, count: int) -> None:
-    low, high = bracket(Loss([(LaplaceStep(m), count)]))
+    low, high = bracket(ComposedLaw([(LaplaceStep(m), count)]))
     assert low <= float(laplace_product(m, count).psi()) <= high
     assert high <= low * 1.005
 
@@ -41,16 +41,16 @@ def test_two_losses(down: float, up: float, count: int) -> None:
     """The gap is largest at a corner of a binomial's ROC curve, in one order or the other."""
     q = -math.expm1(-down) / (math.exp(up) - math.exp(-down))
     step = FiniteStep(Atoms(np.array([-down, up]), np.log([(1 - q) * math.exp(-down), q * math.exp(up)])))
-    low, high = bracket(Loss([(step, count)]))
+    low, high = bracket(ComposedLaw([(step, count)]))
     ahead, behind = (corners(count, p) for p in (q * math.exp(up), q))
     truth = float(np.max(ahead - behind))
     assert low * (1 - 1e-12) <= truth <= high * (1 + 1e-12)
     assert high <= low * 1.005
 
 
-@pytest.mark.parametrize("step", [LaplaceStep(0.02), Sampled(LaplaceStep(0.5), 0.3)])
+@pytest.mark.parametrize("step", [LaplaceStep(0.02), SampledStep(LaplaceStep(0.5), 0.3)])
 def test_no_test_shows_more(step: Step) -> None:
-    law = Loss([(step, 400)])
+    law = ComposedLaw([(step, 400)])
     low, high = bracket(law)
     assert high <= low * 1.005
     log_alpha = -np.geomspace(0.8, 600.0, 40)

@@ -11,11 +11,17 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.laws.composition.labelled_mixture import Told
+from epsilens.laws.composition.labelled_mixture import LabelledMixture
 from epsilens.laws.composition.product import Product
 from epsilens.laws.composition.quadrature import ERROR
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Flagged, Folded, Raised, Sampled, Swapped
+from epsilens.laws.composition.wrappers import (
+    LabelledSampleStep,
+    LeakyH0Step,
+    ReversedStep,
+    SampledStep,
+    SymmetrizedStep,
+)
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep, NoisyMaxStep
 from epsilens.laws.logistic import LogisticStep
@@ -55,22 +61,22 @@ def held(step: Step, power: float, truth: float, width: float = 1e-11) -> None:
 @pytest.mark.parametrize("a", ORDERS)
 @pytest.mark.parametrize(("mu", "rate"), [(1.0, 0.01), (0.25, 0.9), (20.0, 1e-9)])
 def test_sampled_normal_noise(a: float, mu: float, rate: float) -> None:
-    sampled, pair = Sampled(NormalStep(mu), rate), [(0.0, 1 - rate), (mu, rate)]
+    sampled, pair = SampledStep(NormalStep(mu), rate), [(0.0, 1 - rate), (mu, rate)]
     with mp.workdps(700):
         peak = mp.mpf(a) * mp.mpf(mu)
     up = grown(pair, [(0.0, 1.0)], a, [peak])
     assert up == pytest.approx(a * mu**2 / 2, rel=1e-12)
     held(sampled, a, up)
-    held(Swapped(sampled), -a, up)
-    held(Folded(sampled), a, up)
-    held(Folded(sampled), -a, up)
-    held(Flagged(NormalStep(mu), rate), -a, up)
-    held(Told(((sampled, 0.25), (NormalStep(mu / 2), 0.75))), a, up)
+    held(ReversedStep(sampled), -a, up)
+    held(SymmetrizedStep(sampled), a, up)
+    held(SymmetrizedStep(sampled), -a, up)
+    held(LabelledSampleStep(NormalStep(mu), rate), -a, up)
+    held(LabelledMixture(((sampled, 0.25), (NormalStep(mu / 2), 0.75))), a, up)
     held(NormalReplacementStep(mu, rate), a, grown(pair, pair, a, [peak]))
     held(NormalReplacementStep(mu, rate), -a, grown(pair, pair, a, [peak]))
     # downwards the loss has an end
     held(sampled, -a, -math.log1p(-rate))
-    held(Swapped(sampled), a, -math.log1p(-rate))
+    held(ReversedStep(sampled), a, -math.log1p(-rate))
 
 
 @pytest.mark.parametrize("a", ORDERS)
@@ -95,7 +101,7 @@ def test_losses_with_an_end_and_without_overlap(a: float) -> None:
     only = FiniteStep(Atoms(np.asarray([0.0]), np.log([0.9]), 0.0, 0.1), False)
     assert only.growth(a) == (math.inf, math.inf)
     assert only.growth(-a)[1] < math.inf
-    low, high = Product([(Sampled(NormalStep(1.0), 0.01), 100), (LaplaceStep(2.0), 3)]).growth(a)
+    low, high = Product([(SampledStep(NormalStep(1.0), 0.01), 100), (LaplaceStep(2.0), 3)]).growth(a)
     assert low * (1 - ERROR) <= 50 * a <= high * (1 + ERROR)
     assert high <= low * (1 + ERROR)
 
@@ -134,16 +140,28 @@ def test_training(order: float) -> None:
 
 
 STEPS: tuple[Step, ...] = (
-    NormalStep(1.3), LaplaceStep(1.3), LogisticStep(1.3),
-    NormalReplacementStep(1.3, 0.3), LaplaceReplacementStep(1.3, 0.3), LaplaceReplacementStep(1.3, 1.0),
-    Sampled(NormalStep(1.3), 0.3), Sampled(LaplaceStep(1.3), 0.3), Sampled(LogisticStep(1.3), 0.3),
-    Swapped(Sampled(LaplaceStep(1.3), 0.3)), Flagged(LaplaceStep(1.3), 0.3), Flagged(NormalStep(1.3), 0.3),
-    Folded(Sampled(NormalStep(1.3), 0.3)), KnownShiftStep((0.5, 2.0), (math.log(0.9), math.log(0.1))),
-    Raised(Sampled(NormalStep(1.3), 0.3), 0.01),
+    NormalStep(1.3),
+    LaplaceStep(1.3),
+    LogisticStep(1.3),
+    NormalReplacementStep(1.3, 0.3),
+    LaplaceReplacementStep(1.3, 0.3),
+    LaplaceReplacementStep(1.3, 1.0),
+    SampledStep(NormalStep(1.3), 0.3),
+    SampledStep(LaplaceStep(1.3), 0.3),
+    SampledStep(LogisticStep(1.3), 0.3),
+    ReversedStep(SampledStep(LaplaceStep(1.3), 0.3)),
+    LabelledSampleStep(LaplaceStep(1.3), 0.3),
+    LabelledSampleStep(NormalStep(1.3), 0.3),
+    SymmetrizedStep(SampledStep(NormalStep(1.3), 0.3)),
+    KnownShiftStep((0.5, 2.0), (math.log(0.9), math.log(0.1))),
+    LeakyH0Step(SampledStep(NormalStep(1.3), 0.3), 0.01),
     MixtureStep((0.0, 1.0, 2.5), tuple(np.log([0.5, 0.3, 0.2]).tolist())),
-    group_step(1.0, 0.1, 3), replaced_group_step(1.0, 0.1, 3), draws_step(0.7, 0.05, 12), NoisyMaxStep(1.3),
+    group_step(1.0, 0.1, 3),
+    replaced_group_step(1.0, 0.1, 3),
+    draws_step(0.7, 0.05, 12),
+    NoisyMaxStep(1.3),
     KnownShiftStep(tuple(0.5 + 0.1 * j for j in range(20)), tuple(-0.3 * j for j in range(20))),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=repr)

@@ -8,15 +8,15 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.elementary_bounds import Surely, log_profile
-from epsilens.laws.composition.evaluator import Order
-from epsilens.laws.composition.tilt import Shape
+from epsilens.laws.composition.elementary_bounds import MomentBounds, log_profile
+from epsilens.laws.composition.evaluator import Evaluator
+from epsilens.laws.composition.tilt import TiltedMoments
 from epsilens.laws.normal import Normal
 
 
 @pytest.mark.parametrize("mu", [1.0, 6.0, 30.0])
 def test_below_the_truth_and_near_it_where_little_is_in_common(mu: float) -> None:
-    view = Surely(lambda s: s * (s - 1) / 2 * mu * mu, 0.0)
+    view = MomentBounds(lambda s: s * (s - 1) / 2 * mu * mu, 0.0)
     law = Normal(np.asarray(mu))
     u = np.asarray([-5.0, 0.0, 1.0, 20.0, 400.0])
     truth = np.asarray(law.profile(u))
@@ -43,7 +43,7 @@ def test_below_the_truth_and_near_it_where_little_is_in_common(mu: float) -> Non
         assert view.inverse_roc(np.log([0.5]))[1][0] == pytest.approx(float(log_ndtr(-mu)), rel=0.2)
 
 
-def two_points(p: float, up: float, down: float, steps: int, u: float, tilt: float) -> tuple[float, Shape]:
+def two_points(p: float, up: float, down: float, steps: int, u: float, tilt: float) -> tuple[float, TiltedMoments]:
     """E g of ``steps`` losses that are ``up`` with probability p and ``down`` otherwise, summed up, and their shape."""
     k = np.arange(steps + 1)
     loss = up * k + down * (steps - k) - u
@@ -51,7 +51,7 @@ def two_points(p: float, up: float, down: float, steps: int, u: float, tilt: flo
     truth = float(np.sum(mass * np.where(loss > 0, -np.expm1(-np.maximum(loss, 0)) * np.exp(-tilt * loss), 0.0)))
     mean = p * up + (1 - p) * down
     spread = [p * abs(up - mean) ** j + (1 - p) * abs(down - mean) ** j for j in (2, 3)]
-    return truth, Shape(0.0, steps * mean, steps * spread[0], steps * spread[1])
+    return truth, TiltedMoments(0.0, steps * mean, steps * spread[0], steps * spread[1])
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.002])
@@ -74,14 +74,14 @@ def test_the_order_that_matters_less_is_seen_to(monkeypatch: pytest.MonkeyPatch)
     # ε at δ = 1e-5 is 0.4758 in one order and 0.4400 in the other (reference sheet)
     e = el.dpsgd(sigma=1.0, rate=0.001, steps=10_000)
     seen: list[bool] = []
-    ask = Order.surely_below
+    ask = Evaluator.surely_below
 
-    def watched(order: Order, log_delta: float, epsilon: float) -> bool:
+    def watched(order: Evaluator, log_delta: float, epsilon: float) -> bool:
         found = ask(order, log_delta, epsilon)
         assert not ask(order, log_delta, 0.4400)
         seen.append(found)
         return found
 
-    monkeypatch.setattr(Order, "surely_below", watched)
+    monkeypatch.setattr(Evaluator, "surely_below", watched)
     assert e.epsilon(1e-5) == pytest.approx(0.475761289, abs=1e-6)
     assert seen == [True]

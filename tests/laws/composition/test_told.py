@@ -10,18 +10,18 @@ from scipy.special import ndtr
 from tests.laws.composition.oracles import contour
 
 from epsilens.errors import InputError
-from epsilens.laws.composition.composed_law import Loss
+from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.fourier import tilted
-from epsilens.laws.composition.labelled_mixture import Told
-from epsilens.laws.composition.wrappers import Sampled, Swapped
+from epsilens.laws.composition.labelled_mixture import LabelledMixture
+from epsilens.laws.composition.wrappers import ReversedStep, SampledStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.readings.law import Exactness
 
 SAMPLED = [((1.0, 0.05), 0.8), ((2.0, 0.04), 0.2)]
 
 
-def told() -> Told:
-    return Told(tuple((Sampled(NormalStep(mu), q), share) for (mu, q), share in SAMPLED))
+def told() -> LabelledMixture:
+    return LabelledMixture(tuple((SampledStep(NormalStep(mu), q), share) for (mu, q), share in SAMPLED))
 
 
 def delta(mu: float, rate: float, u: float) -> float:
@@ -34,7 +34,7 @@ def delta(mu: float, rate: float, u: float) -> float:
 
 
 def test_profiles_add_up() -> None:
-    law = Loss([(told(), 1)], 1e-4)
+    law = ComposedLaw([(told(), 1)], 1e-4)
     for u in (0.02, 0.3, 1.5, -0.01, -0.03):
         exact = sum(share * delta(mu, q, u) for (mu, q), share in SAMPLED)
         low, high = (float(side.profile(np.asarray(u))) for side in (law.other_side(), law))
@@ -55,7 +55,7 @@ def moment(z: complex) -> complex:
 
 
 def test_many_against_the_contour() -> None:
-    law = Loss([(told(), 200)])
+    law = ComposedLaw([(told(), 200)])
     for u, tilt in ((1.0, 0.4), (3.0, 0.5)):
         truth = contour(moment, 200, u, tilt, tilt / 12)
         low, high = (float(side.profile(np.asarray(u))) for side in (law.other_side(), law))
@@ -99,15 +99,15 @@ def test_divergences_and_tails_add_up() -> None:
     for loss in (0.5, 1.5):
         fall = math.exp(step.below(loss + 1e-5)[1]) - math.exp(step.below(loss - 1e-5)[1])
         assert math.exp(float(step.log_p0(np.asarray(loss)))) == pytest.approx(fall / 2e-5, rel=1e-4)
-    swapped = Swapped(step)
+    swapped = ReversedStep(step)
     assert [share for _, share in swapped.branches] == [0.8, 0.2]
     with pytest.raises(InputError, match="group"):
         step.grouped(2)
 
 
 def test_a_reversed_product_composes() -> None:
-    law = Loss([(told(), 20)])
-    again = Loss(law.reverse().steps())
+    law = ComposedLaw([(told(), 20)])
+    again = ComposedLaw(law.reverse().steps())
     for u in (0.1, 0.5):
         assert float(again.profile(np.asarray(u))) == pytest.approx(
             float(law.reverse().profile(np.asarray(u))), rel=2e-3
@@ -115,6 +115,6 @@ def test_a_reversed_product_composes() -> None:
 
 
 def test_mirrored_steps_stay_mirrored() -> None:
-    both = Told(((NormalReplacementStep(1.0, 0.1), 0.9), (NormalReplacementStep(2.0, 0.1), 0.1)))
+    both = LabelledMixture(((NormalReplacementStep(1.0, 0.1), 0.9), (NormalReplacementStep(2.0, 0.1), 0.1)))
     assert both.mirrored
-    assert float(Loss([(both, 10)]).kl()) == pytest.approx(10 * both.kl())
+    assert float(ComposedLaw([(both, 10)]).kl()) == pytest.approx(10 * both.kl())

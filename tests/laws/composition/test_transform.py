@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilens.laws.composition.fourier import Tilted, TiltedLaplace, TiltedNormal, frequency, slabs, tilted
+from epsilens.laws.composition.fourier import TiltedLaplace, TiltedNodes, TiltedNormal, frequency, slabs, tilted
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.wrappers import Flagged, Sampled, Swapped
+from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
 from epsilens.laws.logistic import LogisticStep
@@ -50,10 +50,10 @@ def mix(loss: Any, rate: float) -> Any:
 
 def density(step: Step, x: Any) -> tuple[Any, Any]:
     """Log density under H0, and the loss."""
-    if isinstance(step, Sampled | Flagged):
+    if isinstance(step, SampledStep | LabelledSampleStep):
         p, loss = density(step.base, x)
-        return (p, mix(loss, step.rate)) if isinstance(step, Sampled) else (p + np.log(X(step.rate)), loss)
-    if isinstance(step, Swapped):
+        return (p, mix(loss, step.rate)) if isinstance(step, SampledStep) else (p + np.log(X(step.rate)), loss)
+    if isinstance(step, ReversedStep):
         p, loss = density(step.base, -x)
         return p + loss, -loss
     if isinstance(step, NormalStep):
@@ -85,11 +85,11 @@ def atoms(step: Step) -> tuple[Any, Any]:
         return np.array([log_p - top, log_p]), np.array([-top, top])
     if isinstance(step, NormalStep | NormalReplacementStep | LogisticStep):
         return np.zeros(0, X), np.zeros(0, X)
-    assert isinstance(step, Sampled | Flagged | Swapped)
+    assert isinstance(step, SampledStep | LabelledSampleStep | ReversedStep)
     log_p, loss = atoms(step.base)
-    if isinstance(step, Swapped):
+    if isinstance(step, ReversedStep):
         return log_p - loss, -loss
-    if isinstance(step, Flagged):
+    if isinstance(step, LabelledSampleStep):
         return np.append(log_p + np.log(X(step.rate)), np.log1p(-X(step.rate))), np.append(loss, X(0))
     return log_p - loss + mix(loss, step.rate), mix(loss, step.rate)
 
@@ -125,43 +125,43 @@ def characteristic(
 
 
 STEPS: list[Step] = [
-    Sampled(NormalStep(1.0), 0.05),
-    Sampled(NormalStep(2.0), 0.1),
-    Sampled(NormalStep(1e-5), 0.5),
-    Sampled(NormalStep(0.5), 1 - 1e-9),
-    Swapped(Sampled(NormalStep(2.0), 0.2)),
-    Sampled(Sampled(NormalStep(1.0), 0.3), 0.1),
-    Sampled(Swapped(Sampled(NormalStep(1.0), 0.3)), 0.1),
+    SampledStep(NormalStep(1.0), 0.05),
+    SampledStep(NormalStep(2.0), 0.1),
+    SampledStep(NormalStep(1e-5), 0.5),
+    SampledStep(NormalStep(0.5), 1 - 1e-9),
+    ReversedStep(SampledStep(NormalStep(2.0), 0.2)),
+    SampledStep(SampledStep(NormalStep(1.0), 0.3), 0.1),
+    SampledStep(ReversedStep(SampledStep(NormalStep(1.0), 0.3)), 0.1),
     NormalReplacementStep(1.0, 0.1),
     NormalReplacementStep(3.0, 1e-4),
-    Sampled(NormalReplacementStep(1.0, 0.2), 0.3),
+    SampledStep(NormalReplacementStep(1.0, 0.2), 0.3),
     LaplaceStep(1.0),
     LaplaceStep(20.0),
-    Sampled(LaplaceStep(2.0), 0.1),
-    Sampled(LaplaceStep(1e-4), 1e-3),
+    SampledStep(LaplaceStep(2.0), 0.1),
+    SampledStep(LaplaceStep(1e-4), 1e-3),
     LaplaceReplacementStep(1.0, 0.3),
     LaplaceReplacementStep(4.0, 1e-5),
-    Flagged(NormalReplacementStep(2.0, 0.3), 0.2),
-    Swapped(Flagged(LaplaceStep(3.0), 1e-3)),
+    LabelledSampleStep(NormalReplacementStep(2.0, 0.3), 0.2),
+    ReversedStep(LabelledSampleStep(LaplaceStep(3.0), 1e-3)),
     LogisticStep(1.0),
-    Sampled(LogisticStep(4.0), 0.1),
+    SampledStep(LogisticStep(4.0), 0.1),
 ]
 
 
 def _law(
     step: Step, flipped: bool, tilt: float, level: float
-) -> tuple[Tilted | TiltedLaplace, tuple[float, float], float] | None:
+) -> tuple[TiltedNodes | TiltedLaplace, tuple[float, float], float] | None:
     reach = step.reach(level, level)
     rough = tilted(step, flipped, tilt, reach, 1.0)
     if rough is None:
         return None
-    assert isinstance(rough, Tilted | TiltedLaplace)
+    assert isinstance(rough, TiltedNodes | TiltedLaplace)
     steepest = 16 / math.sqrt(rough.variance)
     span = abs(float(np.ptp(step.loss(np.asarray(reach)))))
     if (1 + tilt + steepest) * span > 1500:
         return None  # too many nodes for the truth to be quick
     law = tilted(step, flipped, tilt, reach, steepest)
-    assert isinstance(law, Tilted | TiltedLaplace)
+    assert isinstance(law, TiltedNodes | TiltedLaplace)
     return law, reach, steepest
 
 
@@ -185,7 +185,11 @@ def test_transforms_are_as_exact_as_they_claim_and_below_their_bound(step: Step,
 
 
 def test_a_small_loss_sampled_often_is_as_exact_as_it_claims() -> None:
-    for step in (Sampled(NormalStep(1e-7), 0.7), Sampled(LaplaceStep(1e-6), 0.9), LaplaceReplacementStep(1e-7, 0.8)):
+    for step in (
+        SampledStep(NormalStep(1e-7), 0.7),
+        SampledStep(LaplaceStep(1e-6), 0.9),
+        LaplaceReplacementStep(1e-7, 0.8),
+    ):
         x = np.linspace(*step.reach(-30.0, -30.0), 41)
         assert (np.abs(step.loss(x) - density(step, x.astype(X))[1]) <= step.error(x)).all()
 

@@ -10,8 +10,8 @@ import pytest
 
 import epsilens as el
 from epsilens.laws.composition import evaluator
-from epsilens.laws.composition.elementary_bounds import Surely
-from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Order, Work
+from epsilens.laws.composition.elementary_bounds import MomentBounds
+from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Evaluator, ReadingWork
 from epsilens.laws.composition.product import Product
 from epsilens.laws.normal import NormalStep
 
@@ -36,9 +36,9 @@ SLOW: list[tuple[dict[str, Any], str, dict[str, float], tuple[float, float]]] = 
 
 def test_both_orders_share_a_budget() -> None:
     budget = Budget()
-    ahead = Work(budget)
-    behind = Work(budget)
-    ahead.slices.append(Surely(lambda s: -s, 0.0))
+    ahead = ReadingWork(budget)
+    behind = ReadingWork(budget)
+    ahead.slices.append(MomentBounds(lambda s: -s, 0.0))
     assert ahead.goes_on
     assert behind.goes_on
     budget.spent = MOST_WORK
@@ -79,7 +79,7 @@ def test_a_reading_does_not_depend_on_what_was_asked_before() -> None:
 
 def test_bounds_by_moments_end_where_they_no_longer_fall() -> None:
     mu, k = 0.1, 100
-    order = Order(Product([(NormalStep(mu), k)]), False, 1e-3)
+    order = Evaluator(Product([(NormalStep(mu), k)]), False, 1e-3)
     u = np.asarray([0.1, 2.0, 30.0])
     found = order.chernoff(lambda tilt, of: of - tilt * u, np.zeros(u.size))
     # the least of λ(λ+1)/2 − λu lies at λ = u − ½, and tilts are no further than 1.5 times apart

@@ -17,16 +17,16 @@ from ...numerics.formatting import short_repr
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Exactness
 from .curve_integrals import Sides, area, best_fbeta
-from .evaluator import ROUGH, Budget, Order, Work
-from .gdp_index import Curve, mu_of, psi_of
+from .evaluator import ROUGH, Budget, Evaluator, ReadingWork
+from .gdp_index import IndexView, mu_of, psi_of
 from .product import Product
 from .quadrature import divergences, rounding
-from .step import Composable, Counted
-from .wrappers import Swapped
+from .step import Composable, CountedStep
+from .wrappers import ReversedStep
 
 WIDTH = 1e-3
 _LEAST = 1e-300  # no δ below is asked for
-Works = tuple[Work | None, Work | None]  # in this order and in the other
+Works = tuple[ReadingWork | None, ReadingWork | None]  # in this order and in the other
 
 
 class Sided(Composable):
@@ -35,13 +35,13 @@ class Sided(Composable):
     ``known`` is a bracket, or a bound where some step is only known to dominate what it stands for.
     """
 
-    def __init__(self, steps: Sequence[Counted], width: float = WIDTH, *, bound: bool = False) -> None:
+    def __init__(self, steps: Sequence[CountedStep], width: float = WIDTH, *, bound: bool = False) -> None:
         product = Product(steps)
         bound = bound or any(step.known is Exactness.BOUND for step, _ in steps)
         self.known = Exactness.BOUND if bound else Exactness.BRACKET
-        self._set(Order(product, False, width), Order(product, True, width), True)
+        self._set(Evaluator(product, False, width), Evaluator(product, True, width), True)
 
-    def _set(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Self:
+    def _set(self, forward: Evaluator, backward: Evaluator, upper: bool, works: Works = (None, None)) -> Self:
         self._forward, self._backward, self._upper, self._works = forward, backward, upper, works
         return self
 
@@ -59,13 +59,13 @@ class Sided(Composable):
         return f"{type(self).__name__}({short_repr(self.steps())}, width={self.width:g}, {self.known})"
 
     @property
-    def _counted(self) -> tuple[Counted, ...]:
+    def _counted(self) -> tuple[CountedStep, ...]:
         """The steps with their counts, in the order in which they were given."""
         return self._forward.product.steps
 
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """The steps with their counts, exchanged where H0 and H1 are."""
-        return tuple((Swapped(step), k) for step, k in self._counted) if self.flipped else self._counted
+        return tuple((ReversedStep(step), k) for step, k in self._counted) if self.flipped else self._counted
 
     @property
     def flipped(self) -> bool:
@@ -107,15 +107,17 @@ class Sided(Composable):
         """The same law from the other side of its bracket."""
         return self._like(self._forward, self._backward, not self._upper, self._works)
 
-    def _like(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Self:
+    def _like(self, forward: Evaluator, backward: Evaluator, upper: bool, works: Works = (None, None)) -> Self:
         made = type(self).__new__(type(self))
         made.known = self.known
         return made._set(forward, backward, upper, works)
 
     def _sharing(self, budget: Budget) -> Self:
         """The same law from above for one reading that asks much: what is made is shared, and one budget holds."""
-        ahead = Work(budget)
-        return self._like(self._forward, self._backward, True, (ahead, ahead if self.symmetric else Work(budget)))
+        ahead = ReadingWork(budget)
+        return self._like(
+            self._forward, self._backward, True, (ahead, ahead if self.symmetric else ReadingWork(budget))
+        )
 
     def as_bound(self) -> Self:
         """The same where it only stands for something no riskier."""
@@ -132,7 +134,7 @@ class Sided(Composable):
         made = self._like(self._forward.sharing(of), self._backward.sharing(of), self._upper)
         return self if self._forward.part == of else made
 
-    def _back(self) -> Order:
+    def _back(self) -> Evaluator:
         return self._forward if self.symmetric else self._backward
 
     def _pick(self, bracket: tuple[Array, Array]) -> Array:
@@ -172,8 +174,8 @@ class Sided(Composable):
 
 # Many releases observed together: the composed privacy loss, with a certified bracket.
 #
-# ``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it, by the series
-# of :mod:`.series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
+# ``ComposedLaw`` holds the steps of a product and answers each question by a slice of its profile made for it, by the
+# series of :mod:`.series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
 # ``other_side()`` is the same law seen from the other side, so that the two together are the bracket. What is left
 # out, cut off or rounded is all inside.
 
@@ -182,7 +184,7 @@ _DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
-class Loss(Sided):
+class ComposedLaw(Sided):
     """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket."""
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -231,7 +233,13 @@ class Loss(Sided):
         return out
 
     def _above(
-        self, order: Order, u: Array, most: float, at_top: float, slack: Array | float = 0.0, work: Work | None = None
+        self,
+        order: Evaluator,
+        u: Array,
+        most: float,
+        at_top: float,
+        slack: Array | float = 0.0,
+        work: ReadingWork | None = None,
     ) -> Array:
         """h for u ≥ 0; beyond the largest loss only what lies at +∞ is left."""
         allowed = np.broadcast_to(slack, u.shape)
@@ -246,7 +254,7 @@ class Loss(Sided):
             out[inside] = np.exp(self._pick((low, high)))
         return np.asarray(np.maximum(out, at_top))
 
-    def _chernoff(self, order: Order, u: Array) -> Array:
+    def _chernoff(self, order: Evaluator, u: Array) -> Array:
         """log of a bound on δ that falls: e^{K(λ)−λu} beside what lies at +∞."""
         if order.product.at_top > 0 or order.product.at_bottom > 0:
             return np.zeros(u.size)
@@ -297,7 +305,7 @@ class Loss(Sided):
     def _both(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
         """(low, high) of it; an order that rough brackets already put below the other is left at that."""
 
-        def read(law: Loss, at: Array) -> tuple[Array, Array]:
+        def read(law: ComposedLaw, at: Array) -> tuple[Array, Array]:
             if inverse:
                 return law._epsilons(at)
             upper = law if law._upper else law.other_side()
@@ -479,11 +487,11 @@ class Loss(Sided):
         return np.asarray(self._summed("mu", level, 0.0, lambda: self._noted(mu_of(self._curve, level))))
 
     @property
-    def _curve(self) -> Curve:
+    def _curve(self) -> IndexView:
         upper = self._sharing(Budget.share(2 * self._forward.part))
         views = [self] if self.symmetric else [self, self.reverse()]
         orders = [(view._forward, view._back(), view._ends[1]) for view in views]
-        return Curve(upper, self._sides, self._ends, self._counted, orders)
+        return IndexView(upper, self._sides, self._ends, self._counted, orders)
 
     def _noted(self, bracket: tuple[float, float]) -> tuple[float, float]:
         """The same, and remembered where it is wider than asked for."""
@@ -502,7 +510,7 @@ class Loss(Sided):
     def _fbeta(self, beta: float, odds: float) -> tuple[float, float]:
         upper = self._sharing(Budget.share(self._forward.part))
 
-        def rest(law: Loss) -> Callable[[float], float]:
+        def rest(law: ComposedLaw) -> Callable[[float], float]:
             return lambda u: float(law._rest(np.asarray([u]))[0])
 
         low, high = best_fbeta((rest(upper.other_side()), rest(upper)), beta, odds, self.width)
@@ -512,9 +520,9 @@ class Loss(Sided):
 
 
 def _restored(
-    steps: tuple[Counted, ...], width: float, known: Exactness, upper: bool, flipped: bool, part: int
-) -> Loss:
+    steps: tuple[CountedStep, ...], width: float, known: Exactness, upper: bool, flipped: bool, part: int
+) -> ComposedLaw:
     """A law unpickled: what it had computed stays behind."""
-    made = Loss(steps, width, bound=known is Exactness.BOUND).sharing(part)
+    made = ComposedLaw(steps, width, bound=known is Exactness.BOUND).sharing(part)
     made = made._like(made._backward, made._forward, True) if flipped else made
     return made if upper else made.other_side()

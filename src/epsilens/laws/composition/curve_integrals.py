@@ -21,7 +21,7 @@ _MOST_STEPS = 60
 #: (u, slack) ↦ (low, high) of h(e^u) − (1 − e^u)₊, as well known as the width or the slack asks
 Sides = Callable[[Array, float], tuple[Array, Array]]
 #: u ↦ the same from one side
-Rest = Callable[[float], float]
+ExcessRisk = Callable[[float], float]
 
 
 def area(rest: Sides, ends: tuple[float, float], width: float) -> tuple[float, float]:
@@ -122,7 +122,7 @@ def _crossings(u: Array, low: Array, high: Array) -> tuple[Array, Array]:
     return at, np.concatenate((np.repeat(ends, 2), height, height))
 
 
-def best_fbeta(rests: tuple[Rest, Rest], beta: float, c: float, width: float) -> tuple[float, float]:
+def best_fbeta(rests: tuple[ExcessRisk, ExcessRisk], beta: float, c: float, width: float) -> tuple[float, float]:
     """(low, high) of the largest Fβ at odds c, from r(u) = h(e^u) − (1 − e^u)₊ from below and from above.
 
     F is the root of (1+β²−F)·h(t) = F·β² at t = F·c/(1+β²−F). It exceeds F₀ = (1+β²)/(1+β²+c), that of flagging
@@ -141,7 +141,7 @@ def best_fbeta(rests: tuple[Rest, Rest], beta: float, c: float, width: float) ->
     return max(min(ends[0], 1.0), floor), max(min(ends[1], 1.0), floor)
 
 
-def _excess(rest: Rest, b2: float, c: float, floor: float, width: float, up: bool) -> float:
+def _excess(rest: ExcessRisk, b2: float, c: float, floor: float, width: float, up: bool) -> float:
     """x on the proven side: every value is asked for, and the last one that holds is taken."""
     total = 1 + b2 + c
 

@@ -22,9 +22,9 @@ import numpy as np
 from ...checks import Array
 from ...numerics.special import mills
 from ...readings.law import Law
-from .step import Counted, Step
-from .tilt import Shape
-from .wrappers import Swapped
+from .step import CountedStep, Step
+from .tilt import TiltedMoments
+from .wrappers import ReversedStep
 
 _S = np.asarray([0.1, 0.3, 0.5, 0.7, 0.9])
 _MOMENT_ROOM = 1e-12  # of a logarithm, for rounding
@@ -32,7 +32,7 @@ _BERRY_ESSEEN = 0.56
 _ROOT_2PI = math.sqrt(2 * math.pi)
 
 
-class Surely:
+class MomentBounds:
     """Bounds on risk from below, as (low, high) of logarithms of which high is what nobody doubts."""
 
     def __init__(self, log_moment: Callable[[float], float], error: float) -> None:
@@ -72,7 +72,7 @@ class Surely:
         return min(math.exp(min(alpha, 0.0)), 1.0), recall, -low
 
 
-def log_profile(of: Shape, tilt: float, u: float) -> float:
+def log_profile(of: TiltedMoments, tilt: float, u: float) -> float:
     """log of a bound on h(e^u) from the loss under a tilt λ > 0.
 
     A thousand tilted losses of ±0.1 about u, λ = 1: E g is 0.0541 by enumeration, Chernoff's bound has 0.25.
@@ -116,7 +116,7 @@ _LEAST = 1e-303  # of a probability
 _UNSEEN = 1e-317  # more than what doubles drop
 
 
-class Listed:
+class AtomBounds:
     """(low, high) of log δ, ε, log TPR and log α of a list, each an array for an array."""
 
     def __init__(self, law: Law, rho: float, largest: float) -> None:
@@ -163,16 +163,16 @@ class Listed:
             )
 
 
-def listed(step: Step, flipped: bool) -> Listed | None:
+def atom_bounds(step: Step, flipped: bool) -> AtomBounds | None:
     """The readings of a step of atoms alone; None where there is a continuous part."""
     law = step.as_law() if step.span is None else None
     if law is None:
         return None
     largest = float(np.max(np.abs(step.atoms.loss), initial=0.0))
-    return Listed(law.reverse() if flipped else law, step.rho, largest)
+    return AtomBounds(law.reverse() if flipped else law, step.rho, largest)
 
 
-# ``Largest`` is the test that rejects once some step shows a loss above b. It has the false-positive rate
+# ``LargestLossBounds`` is the test that rejects once some step shows a loss above b. It has the false-positive rate
 # 1 − Π(1 − Q(L > b))^k and the recall 1 − Π(1 − P(L > b))^k in closed form: a lower bound on what all steps together
 # reveal, and nearly all of it where single rare losses decide. Of one step alone it is the best test there is, and the
 # bound is the truth.
@@ -185,15 +185,15 @@ _NOTHING = -744.0  # what is below the smallest double
 _ROOM = 1e-11  # for the rounding of a log probability
 
 
-class Largest:
+class LargestLossBounds:
     """Readings as (low, high) of logarithms; high is unknown unless there is only one step."""
 
-    def __init__(self, steps: Sequence[Counted], flipped: bool) -> None:
-        self.steps = [(Swapped(step) if flipped else step, k) for step, k in steps]
+    def __init__(self, steps: Sequence[CountedStep], flipped: bool) -> None:
+        self.steps = [(ReversedStep(step) if flipped else step, k) for step, k in steps]
         self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
         low, high = (f(step.ends[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
         self.ends = max(low, -1e4), min(high, 1e4)
-        self.listed = listed(steps[0][0], flipped) if self.alone else None
+        self.atom_bounds = atom_bounds(steps[0][0], flipped) if self.alone else None
         self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
         self.order: list[float] = []
 
@@ -226,7 +226,7 @@ class Largest:
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε)."""
-        return self.listed.delta(epsilon) if self.listed else _each(self._delta, epsilon)
+        return self.atom_bounds.delta(epsilon) if self.atom_bounds else _each(self._delta, epsilon)
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
@@ -242,7 +242,7 @@ class Largest:
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε ≥ 0 with that δ; −∞ below where none is known."""
-        return self.listed.epsilon(log_delta) if self.listed else _each(self._epsilon, log_delta)
+        return self.atom_bounds.epsilon(log_delta) if self.atom_bounds else _each(self._epsilon, log_delta)
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
@@ -264,7 +264,7 @@ class Largest:
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate."""
-        return self.listed.roc(log_alpha) if self.listed else _each(self._roc, log_alpha)
+        return self.atom_bounds.roc(log_alpha) if self.atom_bounds else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
         b = _last(lambda v: _over(self._rates(v)[0], log_recall + _ROOM), *self.ends, self.order)
@@ -283,7 +283,7 @@ class Largest:
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of a false-positive rate at which a recall is reached."""
-        return self.listed.inverse_roc(log_recall) if self.listed else _each(self._inverse_roc, log_recall)
+        return self.atom_bounds.inverse_roc(log_recall) if self.atom_bounds else _each(self._inverse_roc, log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) of this threshold, and how well h is known there."""

@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .elementary_bounds import Largest, Surely, log_profile
+from .elementary_bounds import LargestLossBounds, MomentBounds, log_profile
 from .fourier import MOST_POINTS, log_moment
-from .grid_product import Scattered, scattered
+from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
 from .product import MOST_PAIRS, Product
-from .profile import Slice, joined, parts_of
-from .quadrature import TooMany
-from .series import Inverted, invert
-from .tilt import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan
+from .profile import LatticeProfile, joined, parts_of
+from .quadrature import TooManyPanels
+from .series import SeriesProfile, series_profile
+from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, levels, plan
 
 # What one reading may cost, and what it has made so far.
 #
@@ -59,7 +59,7 @@ class Budget:
 
 
 @dataclass
-class Work:
+class ReadingWork:
     """The slices that one reading has used in one order, and the questions that finer ones do not help.
 
     Only what belongs to one reading is kept together: a reading does not depend on what was asked before it. Both
@@ -91,7 +91,7 @@ _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
 _SURE = 1e-3  # by how much a bound must be below, relative
 _ALMOST = 1e-3  # of a log probability
-View = Slice | Inverted | Largest | Scattered | Surely
+View = LatticeProfile | SeriesProfile | LargestLossBounds | GridProfile | MomentBounds
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _UNMADE = 2**17  # the plan of a lattice that cannot be, in points
@@ -111,21 +111,21 @@ _NOTHING = -750.0  # a log probability that no double holds
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
-class _Made(NamedTuple):
-    view: Slice | Inverted | None  # none where no series will do
+class _PricedView(NamedTuple):
+    view: LatticeProfile | SeriesProfile | None  # none where no series will do
     cost: int
     coarse: bool  # as fine as memory and time allow
 
 
-class _Outline(NamedTuple):
-    plan: Plan
+class _LatticeOutline(NamedTuple):
+    plan: LatticePlan
     cut: tuple[float, float]
     most: float
     whole: float  # what its bins and its window cost at a spacing of 1
     finest: float
 
 
-class Order:
+class Evaluator:
     """One order of a product."""
 
     def __init__(self, product: Product, flipped: bool, width: float, part: int = 1) -> None:
@@ -133,16 +133,16 @@ class Order:
         self.missed = False  # whether an answer is wider than asked for
         self.dear = False  # whether the last one took all that a reading may cost
         self._series_width = width
-        self._made: dict[tuple[Ask, float, int], _Made | None] = {}  # the last ones
+        self._made: dict[tuple[Query, float, int], _PricedView | None] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = {}  # the last ones
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
-        self._aims: dict[tuple[Ask, float], Aim] = {}  # the last ones
-        self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
-        self._scattered: dict[tuple[Ask | None, float, float], tuple[Scattered | None, int]] = {}  # the last ones
-        self._rough: Order | None = None
-        self._fine: Order | None = None
-        self._shared: Order | None = None
+        self._aims: dict[tuple[Query, float], SaddlePoint] = {}  # the last ones
+        self._outlines: dict[tuple[Query, float], _LatticeOutline] = {}  # the last one
+        self._scattered: dict[tuple[Query | None, float, float], tuple[GridProfile | None, int]] = {}  # the last ones
+        self._rough: Evaluator | None = None
+        self._fine: Evaluator | None = None
+        self._shared: Evaluator | None = None
 
     def chernoff(self, bound: Callable[[float, float], Array], start: Array) -> Array:
         """The least of a bound made of λ and K(λ), from above, that is convex in λ: it ends where it no longer falls.
@@ -158,36 +158,38 @@ class Order:
         return best
 
     @cached_property
-    def _surely(self) -> Surely:
-        return Surely(
+    def _surely(self) -> MomentBounds:
+        return MomentBounds(
             lambda s: self.product.log_moment(1 - s if self.flipped else s), min(self.product.moment_error, 1.0)
         )
 
     @cached_property
-    def _largest(self) -> Largest:
-        return Largest(self.product.steps, self.flipped)
+    def _largest(self) -> LargestLossBounds:
+        return LargestLossBounds(self.product.steps, self.flipped)
 
-    def rough(self) -> Order:
+    def rough(self) -> Evaluator:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
         if self._rough is None:
-            self._rough = Order(self.product, self.flipped, ROUGH, 8 * self.part)  # which order is worse costs less
+            self._rough = Evaluator(self.product, self.flipped, ROUGH, 8 * self.part)  # which order is worse costs less
             self._rough._series_width, self._rough._fine = self.width, self
             self._rough._made, self._rough._aims = self._made, self._aims
         return self._rough
 
-    def with_width(self, width: float) -> Order:
+    def with_width(self, width: float) -> Evaluator:
         """The same order, to be read to another width."""
-        return Order(self.product, self.flipped, width, self.part)
+        return Evaluator(self.product, self.flipped, width, self.part)
 
-    def sharing(self, of: int) -> Order:
+    def sharing(self, of: int) -> Evaluator:
         """The same order where a reading may cost one part of that many, kept: several laws may have it."""
         if self._shared is None or self._shared.part != of:
-            self._shared = Order(self.product, self.flipped, self.width, of)
+            self._shared = Evaluator(self.product, self.flipped, self.width, of)
         return self._shared
 
     # -- making slices ------------------------------------------------------------------------------------------
 
-    def make(self, ask: Ask, width: float, budget: Budget, lattice: bool = False) -> Slice | Inverted | None:
+    def make(
+        self, ask: Query, width: float, budget: Budget, lattice: bool = False
+    ) -> LatticeProfile | SeriesProfile | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._summed(ask)
         if made is not None:
@@ -197,19 +199,19 @@ class Order:
             budget.spent += 0 if made is None else made.cost
         return None if made is None else made.view
 
-    def _summed(self, ask: Ask) -> _Made | None:
+    def _summed(self, ask: Query) -> _PricedView | None:
         """By the series, kept for the next time; None where that is not tried."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
         return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
 
-    def _latticed(self, ask: Ask, width: float, most: int) -> _Made | None:
+    def _latticed(self, ask: Query, width: float, most: int) -> _PricedView | None:
         """On a lattice that costs no more than ``most``, likewise; None where its points would lie too far apart to
         tell anything.
         """
         return self._kept((ask, width, most), lambda: self._by_lattice(ask, width, most))
 
-    def _kept(self, key: tuple[Ask, float, int], make: Callable[[], _Made | None]) -> _Made | None:
+    def _kept(self, key: tuple[Query, float, int], make: Callable[[], _PricedView | None]) -> _PricedView | None:
         if key not in self._made:
             if len(self._made) >= _MOST_SLICES:
                 for old in list(self._made)[: _MOST_SLICES // 2]:
@@ -217,18 +219,18 @@ class Order:
             self._made[key] = make()
         return self._made[key]
 
-    def _by_series(self, ask: Ask) -> _Made:
+    def _by_series(self, ask: Query) -> _PricedView:
         steps, nodes = self.product.steps, 0
         # what is too much for narrow brackets may come out narrow all the same
         for width in (self._series_width, ROUGH):
             at = self._aim(ask, width)
-            view = invert(steps, self.flipped, at, width)
+            view = series_profile(steps, self.flipped, at, width)
             if view is not None:
-                return _Made(view, view.work, True)
+                return _PricedView(view, view.work, True)
             nodes = max(nodes, at.cumulants.nodes)
-        return _Made(None, _IN_VAIN * nodes, True)
+        return _PricedView(None, _IN_VAIN * nodes, True)
 
-    def _aim(self, ask: Ask, width: float) -> Aim:
+    def _aim(self, ask: Query, width: float) -> SaddlePoint:
         if (ask, width) not in self._aims:
             if len(self._aims) >= _MOST_AIMS:
                 del self._aims[next(iter(self._aims))]
@@ -236,13 +238,13 @@ class Order:
         return self._aims[ask, width]
 
     @cached_property
-    def _other_aim(self) -> Aim:
+    def _other_aim(self) -> SaddlePoint:
         """Of the total variation, with the laws exchanged."""
-        return aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width)
+        return aim(self.product.steps, not self.flipped, Query("delta", 0.0), self._series_width)
 
     def surely_below(self, log_delta: float, epsilon: float) -> bool:
         """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
-        bound = self._aim(Ask("epsilon", log_delta), self._series_width)
+        bound = self._aim(Query("epsilon", log_delta), self._series_width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         if bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon:
             return True
@@ -251,7 +253,7 @@ class Order:
             return False
         return log_profile(shape, bound.saddle, epsilon * (1 - _SURE)) + left_out + _ALMOST < log_delta
 
-    def _outline(self, ask: Ask, width: float) -> _Outline:
+    def _outline(self, ask: Query, width: float) -> _LatticeOutline:
         """What a lattice for a question would be, and how fine it can be."""
         if (ask, width) not in self._outlines:
             product = self.product
@@ -263,11 +265,11 @@ class Order:
             most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
             bins, window = product.extent(cut, most) * product.price, outline.high - outline.low
             finest = max(window / MOST_POINTS, bins / _MOST_BINS)
-            whole = bins + _EACH_POINT * window + (product.listed if product.unit(0.0) is None else 0.0)
-            self._outlines = {(ask, width): _Outline(outline, cut, most, whole, finest)}
+            whole = bins + _EACH_POINT * window + (product.atom_range if product.unit(0.0) is None else 0.0)
+            self._outlines = {(ask, width): _LatticeOutline(outline, cut, most, whole, finest)}
         return self._outlines[ask, width]
 
-    def _by_lattice(self, ask: Ask, width: float, worth: int) -> _Made | None:
+    def _by_lattice(self, ask: Query, width: float, worth: int) -> _PricedView | None:
         product = self.product
         outline, cut, most, whole, finest = self._outline(ask, width)
         if finest > _COARSEST:
@@ -278,7 +280,7 @@ class Order:
         for _ in range(8):
             try:
                 lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
-            except TooMany:  # densities that fall far faster than the loss moves
+            except TooManyPanels:  # densities that fall far faster than the loss moves
                 return None
             cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
             if self.flipped:
@@ -297,12 +299,12 @@ class Order:
         if abs(outline.tilt) * dt > _STEEPEST:
             outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
         view, points = joined(self._counted(lattices), outline, ask)
-        return _Made(view, cost + points, dt < 1.5 * finest)
+        return _PricedView(view, cost + points, dt < 1.5 * finest)
 
     def _counted(self, lattices: Sequence[Lattice]) -> list[tuple[Lattice, int]]:
         return [(lattice, k) for lattice, (_, k) in zip(lattices, self.product.steps, strict=True)]
 
-    def _by_rounding(self, ask: Ask, share: float, worth: int) -> _Made | None:
+    def _by_rounding(self, ask: Query, share: float, worth: int) -> _PricedView | None:
         """On a lattice to whose points atoms are moved, which errs by half its spacing a step, in both sides alike.
 
         Atoms that share no lattice leave a lower side next to nothing: it is made of what two of them have in common.
@@ -318,13 +320,13 @@ class Order:
             return None
         try:
             lattices = [product.lattice(i, self.flipped, dt, cut, most, True) for i in range(len(product.steps))]
-        except TooMany:
+        except TooManyPanels:
             return None
         cost = math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
         if self.flipped:
             lattices = [lattice.reverse() for lattice in lattices]
         view, points = joined(self._counted(lattices), outline, ask)
-        return _Made(view, cost + points, dt > 1.5 * wanted)
+        return _PricedView(view, cost + points, dt > 1.5 * wanted)
 
     def _spacing(self, dt: float, finest: float) -> float:
         """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
@@ -339,7 +341,7 @@ class Order:
     # -- asking -------------------------------------------------------------------------------------------------
 
     def ask(
-        self, kind: str, values: Array, slack: Array | float = 0.0, work: Work | None = None
+        self, kind: str, values: Array, slack: Array | float = 0.0, work: ReadingWork | None = None
     ) -> tuple[Array, Array]:
         """(low, high) of log δ, ε, log TPR or log α for each value, as tight as asked for where that can be.
 
@@ -361,7 +363,7 @@ class Order:
             if key not in self._answers:
                 if len(self._answers) >= _MOST_ANSWERS:
                     self._answers.clear()
-                work = Work(Budget.share(self.part))
+                work = ReadingWork(Budget.share(self.part))
                 whole = Budget.share(self.part if self._fine is None else self._fine.part).most
                 found = fine.get(key) or (*self._asked(kind, flat, allowed, work), work.budget.spent > whole)
                 self._answers[key] = found
@@ -371,7 +373,7 @@ class Order:
             self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
-    def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
+    def _asked(self, kind: str, flat: Array, allowed: Array, work: ReadingWork) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
         if self.product.count == 1:
             low, high = self._by_largest(kind, flat, low, high, allowed, work)
@@ -390,12 +392,12 @@ class Order:
         return low, high, bool(self._wide(kind, low, high, allowed).any())
 
     def _by_largest(
-        self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: Work
+        self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: ReadingWork
     ) -> tuple[Array, Array]:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
         wide = np.flatnonzero(self._wide(kind, low, high, allowed))
         cost = _DIRECT if kind == "delta" else _ALONE
-        each = 0 if self._largest.listed else math.ceil(cost * self.product.price)
+        each = 0 if self._largest.atom_bounds else math.ceil(cost * self.product.price)
         if each:
             wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
         if wide.size:
@@ -405,10 +407,10 @@ class Order:
             low[wide], high[wide] = np.maximum(low[wide], a), np.minimum(high[wide], b)
         return low, high
 
-    def _narrowed(self, kind: str, flat: Array, target: int, allowed: Array, work: Work) -> tuple[Array, Array]:
+    def _narrowed(self, kind: str, flat: Array, target: int, allowed: Array, work: ReadingWork) -> tuple[Array, Array]:
         """(low, high) from what is made for one of the values: the series, points, then lattices, finer each time."""
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
-        question = Ask(kind, float(flat[target]))
+        question = Query(kind, float(flat[target]))
 
         def use(view: View | None, cost: int) -> bool:
             """Read it; whether that is enough."""
@@ -471,7 +473,7 @@ class Order:
         work.given_up.add((kind, float(flat[target])))
         return low, high
 
-    def _coarser(self, ask: Ask, gap: float) -> bool:
+    def _coarser(self, ask: Query, gap: float) -> bool:
         """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
         made = self._outline(ask, self.width)
         return self.width * (made.finest / made.plan.dt) ** 2 > _SURELY_WIDER * gap
@@ -481,7 +483,7 @@ class Order:
         """Whether the two laws have next to nothing in common."""
         return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _APART
 
-    def _uneven(self, ask: Ask) -> bool:
+    def _uneven(self, ask: Query) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
         if all(step.span is None for step, _ in self.product.steps):
             return False
@@ -490,7 +492,7 @@ class Order:
         ways = (self._aim(ask, self._series_width), self._other_aim)
         return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
 
-    def _by_points(self, ask: Ask, many: bool, work: Work) -> Iterator[tuple[Scattered, int]]:
+    def _by_points(self, ask: Query, many: bool, work: ReadingWork) -> Iterator[tuple[GridProfile, int]]:
         """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
         most = math.log(max(self.product.most, 1e-290))
         known = ask.value
@@ -515,7 +517,7 @@ class Order:
             if made is None and pairs > tried:
                 while len(self._scattered) >= _MOST_SLICES:
                     del self._scattered[next(iter(self._scattered))]
-                made = scattered(self.product.steps, self.flipped, ratio, ask, self.width, least, first, pairs)
+                made = grid_profile(self.product.steps, self.flipped, ratio, ask, self.width, least, first, pairs)
                 self._scattered[key] = made, pairs
             if made is None or made.work > pairs:
                 break
@@ -544,7 +546,7 @@ class Order:
 
     def test(self, loss: float) -> tuple[float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
-        work = Work()
+        work = ReadingWork()
         self.missed = self._asked("delta", np.asarray([loss]), np.zeros(1), work)[2] or self.missed
         known = [one.test(loss) for one in (*work.slices, self._largest)]
         alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))

@@ -30,8 +30,8 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammainc
 
 from ...checks import Array
-from .labelled_mixture import TiltedTold, inside
-from .lattice import Side
+from .labelled_mixture import TiltedMixture, inside
+from .lattice import LatticeSide
 from .quadrature import resolved
 from .step import Step, Tilting
 
@@ -50,11 +50,11 @@ _ANCHORS = 8  # powers of a unit number by multiplication, before the next is ma
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class SidePower:
     """One side of one step, taken ``count`` times: masses exp(log_p) at c + (start + i)·dt."""
 
     c: float
-    side: Side
+    side: LatticeSide
     count: int
 
 
@@ -69,7 +69,7 @@ class Window:
 
 
 @dataclass(frozen=True, eq=False)
-class Power:
+class TiltedPower:
     """r on the window: loss of the first point, the estimate (not negative), its error, the relative error
     of the masses that went in, and K(λ)."""
 
@@ -83,11 +83,11 @@ class Power:
     escape_high: float
 
 
-def _losses(part: Part, dt: float) -> Array:
+def _losses(part: SidePower, dt: float) -> Array:
     return np.asarray(part.c + (part.side.start + np.arange(part.side.log_p.size)) * dt)
 
 
-def log_moment(parts: Sequence[Part], dt: float, tilt: float) -> float:
+def log_moment(parts: Sequence[SidePower], dt: float, tilt: float) -> float:
     """K(λ) = Σ k·log Σ p·e^{λl}."""
     total = 0.0
     for part in parts:
@@ -97,11 +97,13 @@ def log_moment(parts: Sequence[Part], dt: float, tilt: float) -> float:
     return total
 
 
-def _origin(parts: Sequence[Part]) -> float:
+def _origin(parts: Sequence[SidePower]) -> float:
     return math.fsum(part.count * part.c for part in parts)
 
 
-def window(parts: Sequence[Part], dt: float, tilt: float, up: float, down: float, low: float, high: float) -> Window:
+def window(
+    parts: Sequence[SidePower], dt: float, tilt: float, up: float, down: float, low: float, high: float
+) -> Window:
     """Lattice points that cover losses [low, high]; ``up`` and ``down`` are the exponents of the tail bounds."""
     base = _origin(parts)
     least = sum(part.count * part.side.start for part in parts)
@@ -125,7 +127,7 @@ def window(parts: Sequence[Part], dt: float, tilt: float, up: float, down: float
     return Window(first, size, below * slack, above * slack)
 
 
-def power(parts: Sequence[Part], dt: float, tilt: float, frame: Window) -> Power:
+def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> TiltedPower:
     """The tilted product on the window."""
     n = frame.size
     log_scale, origin, steps = 0.0, _origin(parts), 0
@@ -153,7 +155,7 @@ def power(parts: Sequence[Part], dt: float, tilt: float, frame: Window) -> Power
     error = drift / n + rounding * weight / n + 1e-30
     r = np.roll(r, -((frame.first - steps) % n))
     np.maximum(r, 0.0, out=r)
-    return Power(
+    return TiltedPower(
         origin + frame.first * dt,
         8 * _U * (reach + abs(frame.first) * dt + n * dt) + 2 * _U * abs(origin),
         r,
@@ -315,7 +317,7 @@ def _frequency(
 
 
 @dataclass(frozen=True, eq=False)
-class Tilted:
+class TiltedNodes:
     """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be on average."""
 
     log_weight: Array
@@ -389,7 +391,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     if step.branches:
         parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.branches]
         known = [(law, share) for law, share in parts if law is not None]
-        return TiltedTold(known) if len(known) == len(parts) else None
+        return TiltedMixture(known) if len(known) == len(parts) else None
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
@@ -434,7 +436,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         places = np.concatenate((ends[:1], x, ends[1:]))
         return _slabs(step, places, moving, of_x + tilt * moving - log_scale, tilt, still)
 
-    return Tilted(
+    return TiltedNodes(
         log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
     )
 
@@ -487,7 +489,7 @@ def laplace_spread(m: float, tilts: Array) -> tuple[Array, Array]:
     return mean, np.maximum(square - below * below, 1e-300)
 
 
-class _Closed:
+class _ClosedTilt:
     """A tilted law in closed form."""
 
     @property
@@ -502,7 +504,7 @@ class _Closed:
 
 
 @dataclass(frozen=True)
-class TiltedNormal(_Closed):
+class TiltedNormal(_ClosedTilt):
     """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
 
     mu: float
@@ -552,7 +554,7 @@ class TiltedNormal(_Closed):
 
 
 @dataclass(frozen=True)
-class TiltedLaplace(_Closed):
+class TiltedLaplace(_ClosedTilt):
     """The loss of a Laplace shift, tilted by λ > −½."""
 
     m: float

@@ -14,10 +14,10 @@ from ...numerics.special import half_normal_quantile, probit_gap
 from ...readings.gdp import equal_error_bracket, equal_error_mu
 from ...readings.law import Law
 from .curve_integrals import Sides, from_below
-from .evaluator import Budget, Order, Work
+from .evaluator import Budget, Evaluator, ReadingWork
 from .profile import Lower, Upper
-from .step import Counted
-from .tilt import HALF, Ask
+from .step import CountedStep
+from .tilt import HALF, Query
 
 # ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve.
 #
@@ -55,7 +55,7 @@ _PROBIT = 4e-15
 _MOST_TERMS = 4096
 
 
-class _List(NamedTuple):
+class _AtomList(NamedTuple):
     """Log masses under the law that is H0 here, and the losses, from below and from above."""
 
     log_q: Array
@@ -63,7 +63,7 @@ class _List(NamedTuple):
     high: Array
 
 
-def corner_gap(steps: Sequence[Counted], *, symmetric: bool) -> tuple[float, float] | None:
+def corner_gap(steps: Sequence[CountedStep], *, symmetric: bool) -> tuple[float, float] | None:
     """(low, high) of ψ; None where the product is not written out.
 
     Steps that are written out already are taken apart where that is not too much: their losses have lost digits.
@@ -90,12 +90,12 @@ def corner_gap(steps: Sequence[Counted], *, symmetric: bool) -> tuple[float, flo
     return low, high
 
 
-def apart(steps: Sequence[Counted]) -> list[Counted]:
+def apart(steps: Sequence[CountedStep]) -> list[CountedStep]:
     """The same with those taken apart that are several written out as one."""
     return [(one, k * n) for step, k in steps for one, n in (step.factors or ((step, 1),))]
 
 
-def _written(steps: Sequence[Counted], flipped: bool) -> _List:
+def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
     log_q, low, high = np.zeros(1), np.zeros(1), np.zeros(1)
     for step, k in steps:
         loss, mass = step.atoms.loss, step.atoms.log_p
@@ -107,16 +107,16 @@ def _written(steps: Sequence[Counted], flipped: bool) -> _List:
             log_q, low, high = (
                 (one[:, None] + other).ravel() for one, other in ((log_q, mass), (low, loss - off), (high, loss + off))
             )
-    return _List(log_q, low, high)
+    return _AtomList(log_q, low, high)
 
 
-def _one_order(steps: Sequence[Counted], flipped: bool, lost: bool, rho: float) -> tuple[float, float]:
+def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: float) -> tuple[float, float]:
     """Over the corners with a loss of 0 or more in this order."""
     made, count = _written(steps, flipped), sum(k for _, k in steps)
     error = rho + 4 * made.log_q.size * _U + count * _LOGS  # of sums and of masses
     if lost:
         seen = np.maximum(made.log_q, made.log_q + made.high) > _GONE
-        made = _List(*(part[seen] for part in made))
+        made = _AtomList(*(part[seen] for part in made))
     ahead = made.high >= 0
     missed = [float(np.exp((made.log_q + part)[~ahead]).sum()) for part in (made.low, made.high)]
     log_q, low, high = (part[ahead] for part in made)
@@ -170,7 +170,7 @@ def _corner_gaps(alpha: Array, more: Array, missed: Array, up: bool) -> Array:
     return np.where((small > 0) & (rest > 0) & (more > 0) & np.isfinite(gap), gap - off, 0.0)
 
 
-def _beyond_list(steps: Sequence[Counted], flipped: bool, log_alpha: float) -> tuple[float, float]:
+def _beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) -> tuple[float, float]:
     """(low, high) of the largest gap wherever α ≤ e^log_alpha."""
     bounded, endless = _endless(steps, flipped)
     share = 0.0
@@ -186,19 +186,19 @@ def _beyond_list(steps: Sequence[Counted], flipped: bool, log_alpha: float) -> t
     return (low if math.isfinite(low) else 0.0), min(high, _parted(-float(ndtri_exp(log_alpha)), bounded, endless))
 
 
-def tail_gap(steps: Sequence[Counted], flipped: bool, z: float) -> float:
+def tail_gap(steps: Sequence[CountedStep], flipped: bool, z: float) -> float:
     """A bound on the gap wherever α ≤ Φ(−z), of steps of any kind."""
     return _parted(z, *_endless(steps, flipped))
 
 
-def _endless(steps: Sequence[Counted], flipped: bool) -> tuple[float, list[Counted]]:
+def _endless(steps: Sequence[CountedStep], flipped: bool) -> tuple[float, list[CountedStep]]:
     """ξ of the steps whose losses are bounded in this order, and the others."""
     ends = [(-step.ends[0] if flipped else step.ends[1], step, k) for step, k in apart(steps)]
     bounded = math.fsum(k * end for end, _, k in ends if math.isfinite(end))
     return bounded, [(step, k) for end, step, k in ends if not math.isfinite(end)]
 
 
-def _parted(z: float, bounded: float, endless: Sequence[Counted]) -> float:
+def _parted(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
     """A bound on the gap from z on, with the outcomes of each step without end parted as serves best.
 
     Of k equal steps j are at their shift, in so many ways; of too many all are, as if nobody were left out.
@@ -271,19 +271,19 @@ _KNOWN = 1.1  # the ends of an error that serves, as a ratio
 _BESIDE = 0.02  # of the width: how well r must be known beside what is read off it
 
 
-class _Half(NamedTuple):
+class _OrderView(NamedTuple):
     """One order of the pair: r at rising u from both sides."""
 
     u: Array
     low: Array
     high: Array
 
-    def other(self) -> _Half:
+    def other(self) -> _OrderView:
         """r'(u) = e^u·r(−u)."""
         u = -self.u[::-1]
         with np.errstate(over="ignore", invalid="ignore"):
             low, high = (np.nan_to_num(np.exp(u) * r[::-1], nan=1.0) for r in (self.low, self.high))
-        return _Half(u, low, high)
+        return _OrderView(u, low, high)
 
 
 def largest_gap(
@@ -338,7 +338,7 @@ def _places(most: float, ends: tuple[float, float], level: float) -> Array:
     return np.unique(np.concatenate((-sides[0], sides[1])))
 
 
-def _extended(rest: Sides, half: _Half, ends: tuple[float, float], level: float, symmetric: bool) -> _Half:
+def _extended(rest: Sides, half: _OrderView, ends: tuple[float, float], level: float, symmetric: bool) -> _OrderView:
     """On to where the lines say nothing at the level any more, in either order."""
     for end, turned in ((ends[1], False), (-ends[0], True)):
         top = min(end, _LARGEST)
@@ -356,24 +356,26 @@ def _extended(rest: Sides, half: _Half, ends: tuple[float, float], level: float,
     return half
 
 
-def _read(rest: Sides, u: Array, slack: float, symmetric: bool) -> _Half:
+def _read(rest: Sides, u: Array, slack: float, symmetric: bool) -> _OrderView:
     """r there; of a pair that is alike in both orders r(−u) = e^{−u}·r(u)."""
     if not symmetric:
         u = np.unique(u)
-        return _Half(u, *rest(u, slack))
+        return _OrderView(u, *rest(u, slack))
     v = np.unique(np.abs(u))
     low, high = rest(v, slack)
     u = np.concatenate((-v[::-1], v[v > 0]))
     below = np.exp(-v[::-1])
-    return _Half(u, np.concatenate((below * low[::-1], low[v > 0])), np.concatenate((below * high[::-1], high[v > 0])))
+    return _OrderView(
+        u, np.concatenate((below * low[::-1], low[v > 0])), np.concatenate((below * high[::-1], high[v > 0]))
+    )
 
 
-def _merged(one: _Half, other: _Half) -> _Half:
+def _merged(one: _OrderView, other: _OrderView) -> _OrderView:
     """Both; of two places next to each other one, as no slope is known between them."""
     order = np.argsort(np.concatenate((one.u, other.u)), kind="stable")
     u, low, high = (np.concatenate((a, b))[order] for a, b in zip(one, other, strict=True))
     apart = np.append(True, np.diff(u) > _SAME * np.abs(u[1:]))
-    return _Half(u[apart], low[apart], high[apart])
+    return _OrderView(u[apart], low[apart], high[apart])
 
 
 def _finer(u: Array, wide: Any) -> Array:
@@ -383,7 +385,7 @@ def _finer(u: Array, wide: Any) -> Array:
     return np.asarray((u[at] + shares * (u[at + 1] - u[at])).ravel())
 
 
-def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[float, float, Any, float]:
+def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tuple[float, float, Any, float]:
     """(low, high) of μ, the places whose lines bound too little, and the least R(α) − α that counts."""
     least, most, wide = _alike(half, symmetric)
     if least < level:
@@ -405,7 +407,7 @@ def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[f
     return low, high, wide, min(one.least for one in seen)
 
 
-def _alike(half: _Half, symmetric: bool) -> tuple[float, float, Any]:
+def _alike(half: _OrderView, symmetric: bool) -> tuple[float, float, Any]:
     """(low, high) of the x with f(x) = x, and the places after which it may lie: h falls from one to the next.
 
     Of a pair that is alike in both orders it lies at t = 1.
@@ -422,7 +424,7 @@ def _alike(half: _Half, symmetric: bool) -> tuple[float, float, Any]:
     return least, min(most, 0.5), cells > least + _SHARE * (most - least)
 
 
-class _Seen(NamedTuple):
+class _ViewBounds(NamedTuple):
     """Of one order: the largest gap that is surely there, with its line; the least R(α) − α; the bound of each segment.
 
     Each segment of α has a line of its own.
@@ -435,7 +437,7 @@ class _Seen(NamedTuple):
     line: Array
 
 
-def _view(view: _Half, level: float, least: float, most: float) -> _Seen:
+def _view(view: _OrderView, level: float, least: float, most: float) -> _ViewBounds:
     """What is read off one order, where the errors alike lie between ``least`` and ``most``."""
     u = view.u
     up, down = np.expm1(np.maximum(u, 0.0)), -np.expm1(np.minimum(u, 0.0))
@@ -460,7 +462,7 @@ def _view(view: _Half, level: float, least: float, most: float) -> _Seen:
     sure = np.nan_to_num(_segment_gaps(tests, np.maximum(more_there, 0.0), False), nan=0.0)
     top = int(np.argmax(sure))
     nearest = int(np.argmin(line(np.arange(u.size), tests[top])))
-    return _Seen(max(float(sure[top]), 0.0), nearest, float(np.min(more_there)), bound, best)
+    return _ViewBounds(max(float(sure[top]), 0.0), nearest, float(np.min(more_there)), bound, best)
 
 
 def _segment_gaps(alpha: Array, more: Array, up: bool) -> Array:
@@ -533,7 +535,7 @@ _FINER, _COARSE = (1.0, 0.05, 0.002), 2000  # shares of the width, and how many 
 
 
 def least_shift(
-    views: Sequence[tuple[Order, Order, float]], steps: Sequence[Counted], budget: Budget
+    views: Sequence[tuple[Evaluator, Evaluator, float]], steps: Sequence[CountedStep], budget: Budget
 ) -> tuple[float, float]:
     """(low, high) of the least μ; each view is an order, the other one, and the largest loss of the first."""
     low = high = 0.0
@@ -557,7 +559,7 @@ def least_shift(
 
 
 def _largest_gap(
-    order: Order, most: float, corners: tuple[Array, Array], width: float, budget: Budget
+    order: Evaluator, most: float, corners: tuple[Array, Array], width: float, budget: Budget
 ) -> tuple[float, float, int]:
     """(low, high) of the gap where α + TPR ≤ 1, no loss being above ``most``; high is infinite where none is known.
 
@@ -568,7 +570,7 @@ def _largest_gap(
     if not math.isfinite(most):
         return low, math.inf, _COARSE + 1
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
-    ask = Ask("delta", 0.0)
+    ask = Query("delta", 0.0)
     for _ in range(_MOST_SLICES):
         made = order.make(ask, width, budget, width < order.width)
         if made is None:
@@ -596,7 +598,7 @@ def _largest_gap(
             return low, max(high, low), points
         if reached < _LAST or budget.left < 0:
             break
-        ask = Ask("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LAST))
+        ask = Query("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LAST))
     return low, math.inf, points
 
 
@@ -605,7 +607,7 @@ def _beyond(log_alpha: float, most: float) -> float:
     return float(ndtri_exp(log_alpha + most) - ndtri_exp(log_alpha)) if log_alpha + most < HALF else math.inf
 
 
-def _corners(order: Order) -> tuple[Array, Array]:
+def _corners(order: Evaluator) -> tuple[Array, Array]:
     """(log α, gap) of the corners of a binomial product that dominates this one, falling in α; none if it is too long.
 
     H0 has the loss b with probability (1 − e^a)/(e^b − e^a), H1 with e^b times that.
@@ -675,14 +677,14 @@ def _log_gaps(log_alpha: Array, log_recall: Array, here: Any) -> Array:
 
 
 def _probit_gap(
-    forward: Order, back: Order, most: float, concentrated: Sequence[tuple[float, float]], budget: Budget
+    forward: Evaluator, back: Evaluator, most: float, concentrated: Sequence[tuple[float, float]], budget: Budget
 ) -> tuple[float, float]:
     """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most`` and D_a ≤ ξ + ρ·a.
 
     The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
     """
     z = np.linspace(0.0, 37.0, 75)
-    low, ahead, behind = 0.0, Work(budget), Work(budget)
+    low, ahead, behind = 0.0, ReadingWork(budget), ReadingWork(budget)
     for _ in range(12):
         log_alpha = np.log(np.maximum(ndtr(-z), 1e-300))
         a, b = forward.ask("roc", log_alpha, work=ahead)
@@ -717,7 +719,7 @@ _LEVELS = (6.0, 8.0, 10.0, 12.0, 14.0, 17.0, 20.0, 24.0, 28.0, 32.0)  # z of an 
 _LARGE_SHIFT = 2.0  # a shift beyond which errors keep more digits than what exceeds pure noise
 
 
-class Curve(NamedTuple):
+class IndexView(NamedTuple):
     """What is known of a product: its law from above, its profile, the ends of its loss, its steps.
 
     Each view is an order, the other one, and the largest loss of the first; one does where both are alike.
@@ -726,8 +728,8 @@ class Curve(NamedTuple):
     law: Law
     sides: Callable[[Budget], Sides]
     ends: tuple[float, float]
-    steps: Sequence[Counted]
-    views: Sequence[tuple[Order, Order, float]]
+    steps: Sequence[CountedStep]
+    views: Sequence[tuple[Evaluator, Evaluator, float]]
 
     @property
     def part(self) -> int:
@@ -749,7 +751,7 @@ class Curve(NamedTuple):
         return not high - low <= self.law.width * high
 
 
-def psi_of(curve: Curve) -> tuple[float, float]:
+def psi_of(curve: IndexView) -> tuple[float, float]:
     """At most √Σψ²; less where the loss is bounded, from the curve itself.
 
     Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
@@ -785,7 +787,7 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     return low, high
 
 
-def _by_tails(curve: Curve, low: float) -> tuple[float, float]:
+def _by_tails(curve: IndexView, low: float) -> tuple[float, float]:
     """From the tests whose errors both are at least a level, and what is known of the others (:func:`tail_gap`).
 
     The level is lowered once, to where the others are no longer ahead if they are at any.
@@ -808,7 +810,7 @@ def _by_tails(curve: Curve, low: float) -> tuple[float, float]:
     return low, high
 
 
-def _at_the_end(curve: Curve) -> float:
+def _at_the_end(curve: IndexView) -> float:
     """The gap of the test that every loss is the largest there is, or in the other order the least."""
     best = 0.0
     for side in (1, 0):
@@ -828,17 +830,17 @@ def _at_the_end(curve: Curve) -> float:
     return best
 
 
-def _by_profile(curve: Curve, budget: Budget) -> tuple[float, float]:
+def _by_profile(curve: IndexView, budget: Budget) -> tuple[float, float]:
     if not curve.bounded:
         return 0.0, math.inf
     return bounded_gap(curve.sides(budget), curve.ends, curve.law.width, symmetric=curve.law.symmetric)
 
 
-def _by_slices(curve: Curve, budget: Budget) -> tuple[float, float]:
+def _by_slices(curve: IndexView, budget: Budget) -> tuple[float, float]:
     return least_shift(curve.views, curve.steps, budget)
 
 
-def mu_of(curve: Curve, level: float) -> tuple[float, float]:
+def mu_of(curve: IndexView, level: float) -> tuple[float, float]:
     """μ at a level, never above ψ's bound."""
     law = curve.law
     low, high = largest_gap(

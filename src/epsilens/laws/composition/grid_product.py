@@ -20,10 +20,10 @@ from functools import cached_property
 import numpy as np
 
 from ...checks import Array
-from .quadrature import LEGENDRE, TooMany, panels
-from .step import Counted, Step
-from .tilt import Ask
-from .wrappers import Swapped
+from .quadrature import LEGENDRE, TooManyPanels, panels
+from .step import CountedStep, Step
+from .tilt import Query
+from .wrappers import ReversedStep
 
 _U = 2.0**-53
 _MASS_ERROR = 2e-13  # relative, of a mass by quadrature
@@ -35,7 +35,7 @@ _AT, _SHARE = (1 + _NODES) / 2, _WEIGHTS / 2
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class GridLaw:
     """H1-masses at growing losses, and ``top`` at +∞; on one side of what they stand for."""
 
     loss: Array
@@ -58,8 +58,8 @@ def grid(least: float, ratio: float, ends: tuple[float, float], near: Array) -> 
 
 
 def product(
-    steps: Sequence[Counted], flipped: bool, edges: Array, log_least: float, most: int
-) -> tuple[Points, Points, float, int] | None:
+    steps: Sequence[CountedStep], flipped: bool, edges: Array, log_least: float, most: int
+) -> tuple[GridLaw, GridLaw, float, int] | None:
     """(upper, lower) of the product on a grid, the relative error of its masses, and how many pairs it took.
 
     Of what has less H1-mass than e^``log_least`` in all, only the mass is kept. None if it takes more than ``most``
@@ -68,10 +68,10 @@ def product(
     count = sum(k for _, k in steps)
     cut = log_least - math.log(8.0 * count)
     floor = math.exp(max(cut - 2 * math.log(edges.size) - math.log(64.0), -700.0))
-    done: list[Points | None] = [None, None]
+    done: list[GridLaw | None] = [None, None]
     work = 0
     for step, k in steps:
-        found = _of_step(Swapped(step) if flipped else step, edges, cut, most / (_LOOKED * step.price))
+        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_LOOKED * step.price))
         if found is None:
             return None
         *ends, places = found
@@ -105,7 +105,7 @@ def _size(step: Step) -> float:
     return float(np.abs(step.atoms.log_p).max(initial=0.0))
 
 
-def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[Points, Points, int] | None:
+def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[GridLaw, GridLaw, int] | None:
     """Both sides of one step, cut off where less than e^cut is left, and how many places were looked at.
 
     Of steps told apart all of them, rarer. None where there would be more than ``most`` places to look at.
@@ -136,7 +136,7 @@ def _placed(
         at = np.unique(np.concatenate((places[np.isfinite(places)], [low, high])))
         try:
             left, width, _ = panels(step, at, most / _AT.size)
-        except TooMany:
+        except TooManyPanels:
             return None
         x = (left[:, None] + width[:, None] * _AT).ravel()
         here = step.loss(x)
@@ -156,7 +156,7 @@ def _placed(
     return (losses + errors, upper), (losses - errors, lower), top + above, top
 
 
-def _times(one: Points, other: Points, edges: Array, floor: float, upper: bool) -> Points:
+def _times(one: GridLaw, other: GridLaw, edges: Array, floor: float, upper: bool) -> GridLaw:
     """Two laws observed together; of pairs with less than ``floor`` only the mass is kept."""
     same = one is other
     top = one.top + other.top * (1 - one.top) if one.top or other.top else 0.0
@@ -181,7 +181,7 @@ def _times(one: Points, other: Points, edges: Array, floor: float, upper: bool) 
     return _merge(pieces, edges, top)
 
 
-def _spread(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> Points:
+def _spread(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> GridLaw:
     """Each mass on the grid points beside it."""
     size = edges.size
     total, widths = np.zeros(size), np.expm1(-np.diff(edges))
@@ -197,10 +197,10 @@ def _spread(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> 
         total += np.bincount(cell, mass - up, size)
         total[1:] += np.bincount(cell, up, size - 1)
     live = total > 0
-    return Points(edges[live], total[live], top)
+    return GridLaw(edges[live], total[live], top)
 
 
-def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> Points:
+def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> GridLaw:
     """Each cell as one outcome, of the loss that both laws' masses give it."""
     size, count = edges.size, 1
     p, e = np.zeros(size), np.zeros(size)
@@ -216,7 +216,7 @@ def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> P
     p, base = p[live], edges[live]
     share = np.minimum(e[live] / p, 1 - 1e-12) * (1 - 4 * _U * count)
     loss = base - np.log1p(-np.maximum(share, 0.0))
-    return Points(loss - _SLACK * (np.abs(base) + np.abs(loss)), p, top)
+    return GridLaw(loss - _SLACK * (np.abs(base) + np.abs(loss)), p, top)
 
 
 # Readings of a product that lies on points, and the grids that a question asks for.
@@ -234,7 +234,7 @@ _MOST_BETWEEN = 1200  # points between 0 and an answer
 class _Side:
     """One side of h: at growing losses l, the masses p of H1, h, P(L ≥ l), and B = Σ p·e^{l−L} over L ≥ l."""
 
-    def __init__(self, points: Points, rho: float, upper: bool) -> None:
+    def __init__(self, points: GridLaw, rho: float, upper: bool) -> None:
         more = 1 + rho if upper else 1 - rho
         self.loss, self.mass = points.loss, points.mass * more
         self.top = points.top * more + (_NOTHING if upper else 0.0)
@@ -268,10 +268,10 @@ class _Side:
         return np.asarray(np.where(delta < self.top, np.inf, value))
 
 
-class Scattered:
+class GridProfile:
     """Both sides of h; all answers are (low, high), probabilities as logarithms."""
 
-    def __init__(self, upper: Points, lower: Points, rho: float, work: int) -> None:
+    def __init__(self, upper: GridLaw, lower: GridLaw, rho: float, work: int) -> None:
         self._points, self._rho, self.work = (upper, lower), rho, work
 
     @cached_property
@@ -350,7 +350,7 @@ class Scattered:
             return 0.0, side.top, high - low
         return min(math.exp(float(side.log_alpha[i])), 1.0), float(side.above[i]), high - low
 
-    def threshold(self, ask: Ask) -> tuple[float, float]:
+    def threshold(self, ask: Query) -> tuple[float, float]:
         """About where the loss decides a question, and how fast h falls there, −d log h/du."""
         side, value = self.upper, np.asarray(ask.value)
         if ask.kind == "delta":
@@ -370,16 +370,16 @@ class Scattered:
         return u, steepest
 
 
-def scattered(
-    steps: Sequence[Counted],
+def grid_profile(
+    steps: Sequence[CountedStep],
     flipped: bool,
     ratio: float,
-    ask: Ask,
+    ask: Query,
     width: float,
     log_least: float,
-    first: Scattered | None,
+    first: GridProfile | None,
     most: int,
-) -> Scattered | None:
+) -> GridProfile | None:
     """The product on a grid with points a factor 1 + ``ratio`` apart; with a ``first`` one, close together where that
     says the question is decided. None where it would take too many pairs."""
     count = sum(k for _, k in steps)
@@ -408,10 +408,10 @@ def scattered(
     near = np.concatenate((near, -twice if flipped else twice))
     edges = grid(least, ratio, (ends[0] * often, ends[1] * often), near)
     made = product(steps, flipped, edges, log_least, most)
-    return None if made is None else Scattered(*made)
+    return None if made is None else GridProfile(*made)
 
 
-def _extent(steps: Sequence[Counted], flipped: bool, log_least: float) -> tuple[tuple[float, float], float]:
+def _extent(steps: Sequence[CountedStep], flipped: bool, log_least: float) -> tuple[tuple[float, float], float]:
     """The least and the largest loss that matter, and the mean size of one step's loss under H1."""
     low = high = typical = 0.0
     for step, k in [(one, k) for whole, k in steps for one, _ in whole.branches or ((whole, 1.0),)]:

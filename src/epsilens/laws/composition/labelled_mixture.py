@@ -18,16 +18,16 @@ from scipy.special import logsumexp
 
 from ...checks import Array
 from ...readings.law import Exactness
-from .lattice import Lattice, Side
+from .lattice import Lattice, LatticeSide
 from .quadrature import Nodes
-from .step import Atoms, Step, Tilting, no_group
+from .step import Atoms, Step, Tilting, unknown_group
 
 _U = 2.0**-53
 _UNSEEN = -690.0  # log mass
 
 
 @dataclass(frozen=True)
-class Told(Step):
+class LabelledMixture(Step):
     """Steps with their probabilities. It bounds what does not show which of them was taken."""
 
     parts: tuple[tuple[Step, float], ...]
@@ -176,7 +176,7 @@ class Told(Step):
 
     def grouped(self, size: int) -> Step:
         """Nothing is known."""
-        raise no_group("told")
+        raise unknown_group("told")
 
 
 def _above(step: Step, loss: float) -> tuple[float, float]:
@@ -205,7 +205,7 @@ def inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
     return max(first, far[0]), min(last, far[1])
 
 
-class TiltedTold:
+class TiltedMixture:
     """Tilted laws told apart: a mixture of them, each by its share of what the tilt makes likely."""
 
     uncut = False
@@ -260,7 +260,7 @@ def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
     """Lattices on the same points, of steps told apart: sums of upper (lower) sides are upper (lower) sides."""
     first = parts[0][0]
 
-    def side(of: Callable[[Lattice], Side]) -> Side:
+    def side(of: Callable[[Lattice], LatticeSide]) -> LatticeSide:
         sides = [(of(one), share) for one, share in parts]
         start = min(s.start for s, _ in sides)
         total = np.full(max(s.start + s.log_p.size for s, _ in sides) - start, -np.inf)
@@ -268,7 +268,7 @@ def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
             here = slice(s.start - start, s.start - start + s.log_p.size)
             total[here] = np.logaddexp(total[here], s.log_p + math.log(share))
         only0, only1, leak = (math.fsum(w * getattr(s, name) for s, w in sides) for name in ("only0", "only1", "leak"))
-        return Side(start, total, only0, only1, leak)
+        return LatticeSide(start, total, only0, only1, leak)
 
     return Lattice(
         first.c,

@@ -32,7 +32,7 @@ _SNAP = 1e-7  # an atom this near a lattice point, in steps, is moved there; kap
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class LatticeSide:
     """Masses exp(log_p) under H1 at c + (start + i)·dt; ``only1`` at +∞, ``only0`` (under H0) at −∞.
 
     ``leak`` is the H0-mass of what a lower side counts as +∞: h falls by at most t times it, and α grows by it.
@@ -44,10 +44,10 @@ class Side:
     only1: float
     leak: float = 0.0
 
-    def reverse(self, c: float, dt: float) -> Side:
+    def reverse(self, c: float, dt: float) -> LatticeSide:
         """The pair in the other order: losses change sign, H0-masses take the place of H1-masses."""
         loss = c + (self.start + np.arange(self.log_p.size)) * dt
-        return Side(-(self.start + self.log_p.size - 1), (self.log_p - loss)[::-1], self.only1, self.only0)
+        return LatticeSide(-(self.start + self.log_p.size - 1), (self.log_p - loss)[::-1], self.only1, self.only0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,10 @@ class Lattice:
 
     c: float
     dt: float
-    upper: Side
-    lower: Side
-    upper_back: Side
-    lower_back: Side
+    upper: LatticeSide
+    lower: LatticeSide
+    upper_back: LatticeSide
+    lower_back: LatticeSide
     kappa: float
     rho: float
     exact: bool
@@ -179,8 +179,8 @@ def discretise(
         rho += 8 * _U * float(np.abs(atoms.log_p).max())
     spread = _spread(points, log_h, part, dt)
     backward, forward = (_with(spread, *one) for one in beyond) if beyond else (spread, spread)
-    upper = Side(start, forward, only0, only1)
-    back = Side(start, backward, only0, only1).reverse(c, dt)
+    upper = LatticeSide(start, forward, only0, only1)
+    back = LatticeSide(start, backward, only0, only1).reverse(c, dt)
     if exact and rounded:  # a loss that is moved says nothing of H0's mass
         on = nearest.astype(int) - start
         masses = np.full(count, -np.inf)
@@ -189,15 +189,15 @@ def discretise(
     if exact:
         return Lattice(c, dt, upper, upper, back, back, kappa, rho, True)
     merged, aligned = _merge(points, log_h, part, dt)
-    backed = Side(start, merged, 0.0, 0.0).reverse(c, dt).log_p
+    backed = LatticeSide(start, merged, 0.0, 0.0).reverse(c, dt).log_p
     if not aligned:
         backed = _merge(*_mirrored(points, log_h, part, c + start * dt, dt), dt)[0]
     # What lies beyond is dropped, or, where it was cut off for deciding the test alone, counts as +∞ from below too:
     # the mass of H0 there is charged later.
     top, leak = (math.exp(p_above), math.exp(q_above)) if decided else (0.0, 0.0)
     merged, backed = _or_nothing(merged, c + start * dt, dt), _or_nothing(backed, -(c + stop * dt), dt)
-    lower = Side(start, merged, atoms.only0, atoms.only1 + top, leak)
-    lower_back = Side(-stop, backed, atoms.only1, atoms.only0)
+    lower = LatticeSide(start, merged, atoms.only0, atoms.only1 + top, leak)
+    lower_back = LatticeSide(-stop, backed, atoms.only1, atoms.only0)
     return Lattice(c, dt, upper, lower, back, lower_back, kappa, rho, False)
 
 

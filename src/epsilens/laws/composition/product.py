@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from .grid_product import scattered
+from .grid_product import grid_profile
 from .labelled_mixture import added_lattices
 from .lattice import Lattice, discretise
-from .step import Counted, Step
-from .tilt import Ask, common_unit, reach_of
+from .step import CountedStep, Step
+from .tilt import Query, common_unit, reach_of
 
 _HAIR = 1e-12
 _DEEP = -80.0  # a log probability that does not count beside a total variation
@@ -24,7 +24,7 @@ MOST_PAIRS = 2**24  # of points, for one question
 class Product:
     """Steps with their counts, and the lattices made of them."""
 
-    def __init__(self, steps: Sequence[Counted]) -> None:
+    def __init__(self, steps: Sequence[CountedStep]) -> None:
         self.steps = tuple(steps)
         self.count = sum(k for _, k in self.steps)
         self._lattices: dict[tuple[int, bool, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
@@ -95,7 +95,7 @@ class Product:
         """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
         apart = []
         for step, k in self.steps:
-            alone = scattered([(step, 1)], False, 0.1, Ask("delta", 0.0), 0.1, _DEEP, None, MOST_PAIRS)
+            alone = grid_profile([(step, 1)], False, 0.1, Query("delta", 0.0), 0.1, _DEEP, None, MOST_PAIRS)
             apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
         return at_least_one(apart)
 
@@ -138,7 +138,7 @@ class Product:
         return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
 
     @property
-    def listed(self) -> float:
+    def atom_range(self) -> float:
         """The ranges of the losses of steps that are atoms alone, likewise."""
         lists = [step.atoms.loss for step, _ in self.steps if step.span is None]
         return math.fsum(float(np.ptp(loss)) for loss in lists if loss.size)

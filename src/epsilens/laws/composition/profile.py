@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .fourier import Part, Power, power, window
+from .fourier import SidePower, TiltedPower, power, window
 from .lattice import Lattice
 from .product import at_least_one
-from .tilt import Ask, Plan
+from .tilt import LatticePlan, Query
 
 _U = 2.0**-53
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
@@ -26,7 +26,7 @@ _HELD = 500.0  # how far from one loss masses are held, as logarithms
 _BLOCK = 64
 
 
-class About(NamedTuple):
+class Anchor(NamedTuple):
     """What is asked for, as a logarithm where it is a probability, and the loss at which it is expected."""
 
     kind: str
@@ -160,7 +160,7 @@ def _chord(x: Array, xs: Array, ys: Array, start: tuple[float, float]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Slice:
+class LatticeProfile:
     """Both sides of h about one tilt; all answers are (low, high), probabilities as logarithms."""
 
     tilt: float
@@ -224,14 +224,14 @@ def falling(values: Array) -> Array:
     return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
 
 
-class _Sums:
+class _TiltedSums:
     """The tilted product about a loss: p = e^base·r·e^{−λu}, H0-masses p·e^{−l}, u = l − that loss.
 
     What lies too far out for doubles is cut: below nothing is asked, above it joins what is beyond the window from
     above, and is a mass ``over`` at the last point from below.
     """
 
-    def __init__(self, power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
+    def __init__(self, power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
         n = power.r.size
         middle = min(max(round((loss - power.first_loss) / dt), 0), n - 1)
         far = math.floor(_HELD / (abs(tilt) + 1) / dt)
@@ -272,8 +272,8 @@ class _Sums:
         return _exp(math.log(at_top) - self.base) if at_top > 0 else 0.0
 
 
-def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float) -> Upper:
-    s = _Sums(power, tilt, dt, kappa, rho, loss)
+def _upper(power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float) -> Upper:
+    s = _TiltedSums(power, tilt, dt, kappa, rho, loss)
     h, tail = s.profile((s.r + s.error) * s.fall)
     h += s.beyond + s.top(at_top)
     h *= 1 + s.relative
@@ -285,9 +285,9 @@ def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, loss:
 
 
 def _lower(
-    power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float, leak: float
+    power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float, leak: float
 ) -> Lower:
-    s = _Sums(power, tilt, dt, kappa, rho, loss)
+    s = _TiltedSums(power, tilt, dt, kappa, rho, loss)
     low = np.maximum(s.r - s.error, 0.0)
     heaviest: Array = s.fall
     if tilt <= 0:  # weights grow with u: leave out what is negligible, so that the wrapped mass weighs less
@@ -320,7 +320,7 @@ def _lower(
     return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
-def _located(power: Power, tilt: float, dt: float, about: About, error: float) -> float:
+def _located(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: float) -> float:
     """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
 
     That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
@@ -342,16 +342,16 @@ def _located(power: Power, tilt: float, dt: float, about: About, error: float) -
     return found if abs(found - about.loss) > near else about.loss
 
 
-def slice_of(
-    powers: tuple[Power, Power],
+def lattice_profile(
+    powers: tuple[TiltedPower, TiltedPower],
     tilt: float,
     dt: float,
     kappa: float,
     rho: float,
-    about: About,
+    about: Anchor,
     tops: Array,
     leak: float,
-) -> Slice:
+) -> LatticeProfile:
     """A slice about where each side has its answer, from the tilted products of the upper and the lower side.
 
     ``kappa`` and ``rho`` are the errors of the losses and (relative) of the masses of the whole product, ``tops`` the
@@ -359,7 +359,7 @@ def slice_of(
     """
     high, low = powers
     up, down = (_located(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
-    return Slice(
+    return LatticeProfile(
         tilt,
         _upper(high, tilt, dt, kappa, rho, up, float(tops[0])),
         _lower(low, tilt, dt, kappa, rho, down, float(tops[1]), leak),
@@ -370,15 +370,15 @@ def slice_of(
 
 _EACH = 2**16  # what a slice costs beside its points, in points
 _EACH_POINT = 0.25  # what a point of its two transforms costs
-Counted = tuple[Lattice, int]
+CountedStep = tuple[Lattice, int]
 
 
-def parts_of(lattices: Sequence[Counted], upper: bool) -> list[Part]:
+def parts_of(lattices: Sequence[CountedStep], upper: bool) -> list[SidePower]:
     """One side of each step."""
-    return [Part(lattice.c, lattice.upper if upper else lattice.lower, k) for lattice, k in lattices]
+    return [SidePower(lattice.c, lattice.upper if upper else lattice.lower, k) for lattice, k in lattices]
 
 
-def joined(lattices: Sequence[Counted], outline: Plan, ask: Ask) -> tuple[Slice, int]:
+def joined(lattices: Sequence[CountedStep], outline: LatticePlan, ask: Query) -> tuple[LatticeProfile, int]:
     """The product about where it answers a question, and what it costs, in points; where no side differs, once."""
     dt = lattices[0][0].dt
     kappa, rho = math.fsum(k * one.kappa for one, k in lattices), math.fsum(k * one.rho for one, k in lattices)
@@ -390,6 +390,6 @@ def joined(lattices: Sequence[Counted], outline: Plan, ask: Ask) -> tuple[Slice,
         frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
         powers.append(power(parts, dt, outline.tilt, frame))
         points += math.ceil(_EACH_POINT * frame.size / 2)
-    about = About(ask.kind, ask.value, outline.loss)
+    about = Anchor(ask.kind, ask.value, outline.loss)
     both, top = (powers[0], powers[-1]), np.asarray((tops[0], tops[-1]))
-    return slice_of(both, outline.tilt, dt, kappa, rho, about, top, leak), points
+    return lattice_profile(both, outline.tilt, dt, kappa, rho, about, top, leak), points

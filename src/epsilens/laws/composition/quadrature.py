@@ -41,7 +41,7 @@ _FINE = 20
 _FINE_AT, _FINE_LOG = (1 + LEGENDRE[_FINE][0]) / 2, np.log(LEGENDRE[_FINE][1] / 2)
 
 
-class TooMany(Exception):  # noqa: N818 - says what there is
+class TooManyPanels(Exception):  # noqa: N818 - says what there is
     """More panels than may be made."""
 
 
@@ -58,7 +58,7 @@ class Nodes:
 def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Array, Any]:
     """Cut [edges[i], edges[i+1]] into panels short enough for 10 nodes: left ends, widths, interval numbers.
 
-    :class:`TooMany`, before they are made, if there are more than ``most``.
+    :class:`TooManyPanels`, before they are made, if there are more than ``most``.
     """
     inside = [k for k in step.knots if edges[0] < k < edges[-1]]
     cuts = np.sort(np.concatenate((edges, inside))) if inside else edges
@@ -71,7 +71,7 @@ def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Arr
     spread = width * np.maximum(step.bend(left), step.bend(left + width))
     wanted = np.maximum(np.ceil(spread / _WIDE), 1)
     if not float(wanted.sum()) <= min(most, _MOST_MADE):
-        raise TooMany
+        raise TooManyPanels
     pieces = wanted.astype(int)
     if (pieces > 1).any():
         first = np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -284,7 +284,7 @@ def _log_slack(loss: Array, log_q: Array, _: Array) -> Array:
     return np.asarray(log_q + np.where(loss < 30, near, far))
 
 
-class Integrated(Step):
+class QuadratureStep(Step):
     """A step whose moments come by quadrature, unless it knows better."""
 
     __slots__ = ()
@@ -335,7 +335,7 @@ class Integrated(Step):
         return math.exp(_log_integral(self, slack, 1.0)) + atoms.only0
 
 
-class Unbounded(Integrated):
+class UnboundedStep(QuadratureStep):
     """Of these two laws one is the other's mirror image, on the whole line, and their loss has no bound."""
 
     __slots__ = ()

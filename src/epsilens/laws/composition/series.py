@@ -26,8 +26,8 @@ from scipy.fft import irfft, next_fast_len
 from ...checks import Array
 from .fourier import frequency, tilted
 from .profile import Lower, Upper, falling
-from .step import Counted, Tilting
-from .tilt import DEEPEST, Aim, decided, reach_of
+from .step import CountedStep, Tilting
+from .tilt import DEEPEST, SaddlePoint, decided, reach_of
 from .tilt import aim as aim_at
 
 _U = 2.0**-53
@@ -58,7 +58,7 @@ class Series:
     error: float
     relative: float
     aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
-    rest: Rest
+    rest: CutOffMass
     work: int  # frequencies times nodes
 
     @property
@@ -134,7 +134,11 @@ def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
 
 
 def series(
-    steps: Sequence[Counted], flipped: bool, aim: Aim, reaches: Sequence[tuple[float, float]], tolerance: float
+    steps: Sequence[CountedStep],
+    flipped: bool,
+    aim: SaddlePoint,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
 ) -> Series | None:
     """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
 
@@ -191,9 +195,9 @@ class _Frame:
 
 
 def _frame(
-    steps: Sequence[Counted],
+    steps: Sequence[CountedStep],
     flipped: bool,
-    aim: Aim,
+    aim: SaddlePoint,
     reaches: Sequence[tuple[float, float]],
     tolerance: float,
     tilt: float,
@@ -227,7 +231,7 @@ def _frame(
     return _Frame(tilt, spread, laws, tail, period, count, (up, k_up), (down, k_down))
 
 
-def _tilts(aim: Aim) -> Iterator[tuple[float, float]]:
+def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
     """(λ, standard deviation), best first: the saddle, and less where rare large losses take over the tilted law.
 
     There the other periods would have to stay far away; a smaller tilt resolves the answer less well, but may do.
@@ -262,7 +266,7 @@ def _tilts(aim: Aim) -> Iterator[tuple[float, float]]:
 
 
 def _laws(
-    steps: Sequence[Counted], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
+    steps: Sequence[CountedStep], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
 ) -> list[tuple[Tilting, int]] | None:
     laws = []
     for (step, k), reach in zip(steps, reaches, strict=True):
@@ -317,7 +321,7 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
 
 
 @dataclass(frozen=True, eq=False)
-class Rest:
+class CutOffMass:
     """P at +∞, and beside it P below the cuts and P, Q above them; ``s``, ``k``: S < log t has Q-mass e^{k−s(b−log t)}.
 
     With ``flipped`` laws what lies above the cuts has large negative losses and counts for next to nothing.
@@ -363,13 +367,13 @@ class Rest:
 
 
 def rest_of(
-    steps: Sequence[Counted],
+    steps: Sequence[CountedStep],
     flipped: bool,
     reaches: Sequence[tuple[float, float]],
     laws: Sequence[tuple[Tilting, int]],
     tilt: float,
     spread: float,
-) -> Rest:
+) -> CutOffMass:
     """The rest of a product cut off at ``reaches``, whose kept parts, tilted, are ``laws``."""
     s = _AWAY / spread
     # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
@@ -399,7 +403,7 @@ def rest_of(
     below = math.exp(p_sure) * -math.expm1(p_under_none) * (1 + _SLACK)
     if not 0 < b < math.inf:
         s, k_of = np.zeros(1), np.zeros(1)
-    return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
+    return CutOffMass(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
 
 
 def _mass(log_mass: float) -> float:
@@ -414,9 +418,9 @@ def _none(k: int, mass: float, of: float = 1.0) -> float:
 
 # Readings of a product without a lattice: from the series of its profile, and by its largest loss alone.
 #
-# ``Inverted`` has δ and ε by the sum itself, the ROC curve from a table of it. h is convex in t = e^l, so that chords
-# of the upper side are upper bounds, and the mean slope of h between two points is the false-positive rate of a test
-# whose recall is known nearly as well as h.
+# ``SeriesProfile`` has δ and ε by the sum itself, the ROC curve from a table of it. h is convex in t = e^l, so that
+# chords of the upper side are upper bounds, and the mean slope of h between two points is the false-positive rate of a
+# test whose recall is known nearly as well as h.
 
 _TINY = 1e-290
 _FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
@@ -426,7 +430,7 @@ _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
 
 
-def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> Inverted | None:
+def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, width: float) -> SeriesProfile | None:
     """The readings about the aim of a question; None where only a lattice will do."""
     if all(step.span is None for step, _ in steps):
         return None  # a lattice is exact
@@ -450,11 +454,11 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
         reaches = [reach_of(step, (level, level), most) for step, _ in steps]
         made = series(steps, flipped, aim, reaches, tolerance)
         if made is not None:
-            return Inverted(made, aim.loss, width)
+            return SeriesProfile(made, aim.loss, width)
     return None
 
 
-class Inverted:
+class SeriesProfile:
     """Both sides of the profile about one tilt; all answers are (low, high), probabilities as logarithms."""
 
     def __init__(self, of: Series, loss: float, width: float) -> None:

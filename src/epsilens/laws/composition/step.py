@@ -56,7 +56,7 @@ class NoiseKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Noise:
+class StepNoise:
     """What a step is, for those who build it again: noise of unit scale that a person moves by ``size``.
 
     ``rate`` is the probability of being drawn, None where everyone is; ``swapped`` says that H0 and H1 are exchanged.
@@ -69,7 +69,7 @@ class Noise:
     swapped: bool = False
 
 
-class Tails(NamedTuple):
+class TailSplit(NamedTuple):
     """H1 is H0 with probability 1 − ``drawn``, otherwise another law, with several ways to part the outcomes in two:
     its losses are at most ``cost`` in one part, and in the other no event exceeds Φ(Φ⁻¹(α) + ``shift``).
     """
@@ -127,7 +127,7 @@ class Tilting(Protocol):
 class Step(ABC):
     """One pair of laws, by its loss. What steps differ in is a method here; a new one is one class.
 
-    :class:`.moments.Integrated` adds moments by quadrature for those without closed forms.
+    :class:`.quadrature.QuadratureStep` adds moments by quadrature for those without closed forms.
     """
 
     __slots__ = ()
@@ -261,9 +261,9 @@ class Step(ABC):
         return 0.0
 
     @property
-    def tails(self) -> Tails:
+    def tails(self) -> TailSplit:
         """Of the order in which the loss has no end, or of both."""
-        return Tails(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
+        return TailSplit(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
 
     def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
         """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
@@ -292,7 +292,7 @@ class Step(ABC):
         return ()
 
     @property
-    def factors(self) -> tuple[Counted, ...]:
+    def factors(self) -> tuple[CountedStep, ...]:
         """Steps with their counts, where it is several written out as one; none otherwise."""
         return ()
 
@@ -340,7 +340,7 @@ class Step(ABC):
         return False
 
     @property
-    def noise(self) -> Noise | None:
+    def noise(self) -> StepNoise | None:
         """The noise it is, where others know it by name."""
         return None
 
@@ -356,7 +356,7 @@ class Step(ABC):
         return None
 
     @classmethod
-    def joined(cls, counted: Sequence[Counted]) -> list[Counted]:
+    def joined(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
         """Steps of one kin as one."""
         return list(counted)
 
@@ -367,7 +367,7 @@ class Step(ABC):
 
     def grouped(self, size: int) -> Step:
         """What it is for a group of people: they enter or leave together."""
-        raise no_group("such")
+        raise unknown_group("such")
 
     def drawn_group(self, rate: float, size: int) -> Step | None:
         """What a sample of it shows of such a group, each drawn with probability ``rate``; None if that is not known.
@@ -388,10 +388,10 @@ class Translation(ABC):
 
 
 #: A step, and how often it is taken.
-Counted = tuple[Step, int]
+CountedStep = tuple[Step, int]
 
 
-def no_group(name: str) -> InputError:
+def unknown_group(name: str) -> InputError:
     """That nothing is known of groups."""
     return InputError(f"a group of people has no bound here for a {name} step: use neighbours='add-remove'")
 
@@ -404,7 +404,7 @@ class Composable(Law):
     family: ClassVar[Family] = Family.NONE
 
     @abstractmethod
-    def steps(self) -> tuple[Counted, ...]:
+    def steps(self) -> tuple[CountedStep, ...]:
         """The steps with their counts; none where nothing depends on the person."""
 
     def sharing(self, of: int) -> Composable:

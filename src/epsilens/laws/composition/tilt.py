@@ -17,7 +17,7 @@ import numpy as np
 from ...checks import Array
 from .labelled_mixture import added_nodes
 from .quadrature import Nodes, nodes
-from .step import Counted, Step
+from .step import CountedStep, Step
 
 _U = 2.0**-53
 _NONE = np.zeros(0)
@@ -26,14 +26,14 @@ _MANY, _UNSEEN = 2048, -100.0  # nodes that are summed up tilt by tilt, and a lo
 _SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
-class Ask(NamedTuple):
+class Query(NamedTuple):
     """What is asked: ``kind`` is epsilon (of a log δ), delta (of an ε), roc (of a log α) or recall (of a log R)."""
 
     kind: str
     value: float
 
 
-class Shape(NamedTuple):
+class TiltedMoments(NamedTuple):
     """K(λ), and of the tilted loss the mean, the variance, and the sum over the steps of E|L − E L|³."""
 
     log_scale: float
@@ -43,14 +43,14 @@ class Shape(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Aim:
+class SaddlePoint:
     """Where the answer to a question is expected, how tight it shall be, and the cumulants that say so.
 
     ``saddle`` is λ of the best bound of Chernoff's kind, ``spread`` the standard deviation of the loss there, ``heavy``
     whether rare large losses make up most of it, and ``longest`` the largest loss, of either sign, of one step.
     """
 
-    ask: Ask
+    ask: Query
     saddle: float
     loss: float
     log_value: float
@@ -65,7 +65,7 @@ class Aim:
 
 
 @dataclass(frozen=True)
-class Plan:
+class LatticePlan:
     """λ of the saddle and of the tilt, where the answer is expected, how tight, and the window."""
 
     saddle: float
@@ -83,7 +83,7 @@ class Plan:
 class Cumulants:
     """K(λ) of a product: in closed form where a step has one, otherwise from nodes."""
 
-    def __init__(self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[Counted] = ()) -> None:
+    def __init__(self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[CountedStep] = ()) -> None:
         self.laws = [
             (-n.loss, n.log_p - n.loss, k) if flipped else (n.loss, n.log_p, k) for n, k in steps if n.loss.size
         ]
@@ -138,7 +138,7 @@ class Cumulants:
             variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
 
-    def shape(self, tilt: float) -> Shape | None:
+    def shape(self, tilt: float) -> TiltedMoments | None:
         """Of the tilted loss; None where a step has a closed form."""
         if self._closed or not self.laws:
             return None
@@ -155,7 +155,7 @@ class Cumulants:
             mean += k * m
             variance += k * float(weight @ square) / mass
             third += k * float(weight @ (square * off)) / mass
-        return Shape(log_scale, mean, variance, third)
+        return TiltedMoments(log_scale, mean, variance, third)
 
     @property
     def whole(self) -> float:
@@ -200,10 +200,12 @@ def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[f
     return 4.0 * math.floor(top / 4), 4.0 * math.floor(bottom / 4)
 
 
-def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool, most: float = math.inf) -> Cumulants:
+def cumulants(
+    steps: Sequence[CountedStep], cut: tuple[float, float], flipped: bool, most: float = math.inf
+) -> Cumulants:
     """The product's cumulants, cut off at these levels, and at a loss beyond which it makes no difference."""
     by_nodes: list[tuple[Nodes, int]] = []
-    closed: list[Counted] = []
+    closed: list[CountedStep] = []
     for step, k in steps:
         if step.cumulant(_NONE) is not None and not step.ends[1] > most:
             closed.append((step, k))
@@ -226,7 +228,7 @@ def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, 
     return low, high
 
 
-def largest_loss(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float) -> float:
+def largest_loss(steps: Sequence[CountedStep], flipped: bool, ask: Query, width: float) -> float:
     """A loss of one step that decides the test whatever the others show, so that it may as well be infinite.
 
     Once the loss of one step exceeds the threshold by what all the others can take back, and by log(100/width), the
@@ -244,7 +246,7 @@ def largest_loss(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float
 HALF = math.log(0.5)
 
 
-def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
+def _saddle(ask: Query, grid: Array, k_of: Array) -> tuple[float, float, float]:
     """(λ, loss, log value) of the best bound of Chernoff's kind on the grid."""
     with np.errstate(divide="ignore", invalid="ignore"):  # only where λ > 0 is it used
         drop = grid * np.log(grid / (grid + 1)) - np.log(grid + 1)
@@ -270,7 +272,7 @@ def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
     return float(grid[i]), float(bound[i]), ask.value
 
 
-def decided(steps: Sequence[Counted], flipped: bool, at: Aim) -> float:
+def decided(steps: Sequence[CountedStep], flipped: bool, at: SaddlePoint) -> float:
     """A loss b of one step that the others do not make up for, and that leaves the answer to smaller ones.
 
     It lies above log t by 16 standard deviations of the losses below it; infinite where none does.
@@ -295,7 +297,9 @@ def decided(steps: Sequence[Counted], flipped: bool, at: Aim) -> float:
     return found
 
 
-def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
+def aim(
+    steps: Sequence[CountedStep], flipped: bool, ask: Query, width: float, most: float | None = None
+) -> SaddlePoint:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
     moving = math.fsum(k * max(1 - float(np.exp(step.atoms.log_p).sum()), 1e-6) for step, k in steps if step.span)
@@ -335,10 +339,12 @@ def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: f
     dt = min(dt, max(sd, apart / 8), 1.0)
     spread, less = (float(v) for v in k_of.spreads(saddle * np.asarray([1.0, 0.5]))[1])
     heavy = spread > 1.5 * less
-    return Aim(ask, saddle, loss, log_value, tolerance, dt, spread, heavy, k_of.longest, count, moving == 0, k_of)
+    return SaddlePoint(
+        ask, saddle, loss, log_value, tolerance, dt, spread, heavy, k_of.longest, count, moving == 0, k_of
+    )
 
 
-def plan(at: Aim) -> Plan:
+def plan(at: SaddlePoint) -> LatticePlan:
     """The tilt among fractions of the saddle with the smallest window whose rounding stays small.
 
     Where the lattice is ``exact`` the window is small anyway, and the saddle itself loses least.
@@ -366,7 +372,7 @@ def plan(at: Aim) -> Plan:
             best = (low, high, tilt, float(s[i]), float(s[j]))
     assert best is not None
     low, high, tilt, up, down = best
-    return Plan(saddle, tilt, loss, log_value, at.tolerance, dt, low, high, up, down)
+    return LatticePlan(saddle, tilt, loss, log_value, at.tolerance, dt, low, high, up, down)
 
 
 def common_unit(differences: Sequence[float], finest: float) -> float | None:

@@ -11,13 +11,13 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.law import Exactness
-from .quadrature import LEGENDRE, Integrated, panels
-from .step import Atoms, Exponent, Noise, NoiseKind, Step, Tails, no_group
+from .quadrature import LEGENDRE, QuadratureStep, panels
+from .step import Atoms, Exponent, NoiseKind, Step, StepNoise, TailSplit, unknown_group
 
 _U = 2.0**-53
 
 
-class Around(Integrated):
+class DelegatingStep(QuadratureStep):
     """A step made of another, whose continuous part it shares: what it does not say itself is as the base says."""
 
     base: Step
@@ -111,9 +111,8 @@ class Around(Integrated):
 
 # Steps made of another: exchanged laws, and releases of a sample, where a person is drawn with a probability or not.
 #
-# Adding or removing a person mixes H1 with H0 (``Sampled``); ``Flagged`` tells whether the person was drawn. Where one
-# record is exchanged for another, see
-# :class:`~epsilens.laws.normal.NormalReplacementStep`.
+# Adding or removing a person mixes H1 with H0 (``SampledStep``); ``LabelledSampleStep`` tells whether the person was
+# drawn. Where one record is exchanged for another, see :class:`~epsilens.laws.normal.NormalReplacementStep`.
 
 _LOG2 = math.log(2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -194,7 +193,7 @@ def drawn_beyond(plain: Exponent, power: float, mu: float, rate: float, turn: fl
 
 
 @dataclass(frozen=True)
-class Swapped(Around):
+class ReversedStep(DelegatingStep):
     """The two laws exchanged: x is mirrored so that the loss still grows."""
 
     base: Step
@@ -273,7 +272,7 @@ class Swapped(Around):
     @property
     def branches(self) -> tuple[tuple[Step, float], ...]:
         """Each exchanged."""
-        return tuple((Swapped(step), share) for step, share in self.base.branches)
+        return tuple((ReversedStep(step), share) for step, share in self.base.branches)
 
     def log_moment(self, power: float) -> float:
         """The base's, with the laws exchanged."""
@@ -300,7 +299,7 @@ class Swapped(Around):
         return exchanged(self.base, power)
 
     @property
-    def noise(self) -> Noise | None:
+    def noise(self) -> StepNoise | None:
         """The base's, exchanged."""
         noise = self.base.noise
         return None if noise is None else replace(noise, swapped=not noise.swapped)
@@ -317,11 +316,11 @@ class Swapped(Around):
 
     def grouped(self, size: int) -> Step:
         """The base's, exchanged."""
-        return Swapped(self.base.grouped(size))
+        return ReversedStep(self.base.grouped(size))
 
 
 @dataclass(frozen=True)
-class Sampled(Around):
+class SampledStep(DelegatingStep):
     """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
 
     The loss becomes log(1 − q + q·e^L), a growing function of the old one.
@@ -401,7 +400,7 @@ class Sampled(Around):
         return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
 
     @property
-    def tails(self) -> Tails:
+    def tails(self) -> TailSplit:
         """The base's, drawn more rarely: upwards, where the loss has no end."""
         base = self.base.tails
         return base._replace(drawn=self.rate * base.drawn)
@@ -435,7 +434,7 @@ class Sampled(Around):
         return True
 
     @property
-    def noise(self) -> Noise | None:
+    def noise(self) -> StepNoise | None:
         """The base's, drawn; none where that is a sample itself."""
         noise = self.base.noise
         if noise is None or noise.rate is not None or noise.swapped:
@@ -456,8 +455,8 @@ class Sampled(Around):
         if known is not None:
             return known
         if not self.base.moves:
-            raise no_group("such")
-        return Sampled(self.base.grouped(size), -math.expm1(size * math.log1p(-self.rate)))
+            raise unknown_group("such")
+        return SampledStep(self.base.grouped(size), -math.expm1(size * math.log1p(-self.rate)))
 
 
 def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
@@ -472,7 +471,7 @@ def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
 
 
 @dataclass(frozen=True)
-class Flagged(Around):
+class LabelledSampleStep(DelegatingStep):
     """The base with probability q, nothing at all otherwise, and the adversary is told which.
 
     Bounds Poisson sampling when a record is replaced, whatever the mechanism: telling whether the record was drawn can
@@ -528,7 +527,7 @@ class Flagged(Around):
 
     def grouped(self, size: int) -> Step:
         """Nothing is known."""
-        raise no_group("replace")
+        raise unknown_group("replace")
 
 
 # A step whose H0 loses a share of its mass: every loss is higher by as much, and the profile is h((1−η)·t).
@@ -537,7 +536,7 @@ class Flagged(Around):
 
 
 @dataclass(frozen=True)
-class Raised(Around):
+class LeakyH0Step(DelegatingStep):
     """The base, which has no atoms, with a share ``lost`` of H0 at −∞."""
 
     base: Step
@@ -632,7 +631,7 @@ _X, _W = LEGENDRE[10]
 
 
 @dataclass(frozen=True)
-class Folded(Around):
+class SymmetrizedStep(DelegatingStep):
     """The fold of a step without atoms whose loss changes its sign; x is counted from where it does.
 
     ψ is as the base's: a normal shift that dominates it in both orders dominates the fold, which keeps its upper end.
@@ -806,4 +805,4 @@ class Folded(Around):
 
     def grouped(self, size: int) -> Step:
         """Nothing is known."""
-        raise no_group("replace")
+        raise unknown_group("replace")
