@@ -100,13 +100,13 @@ def test_bounds_by_moments_end_where_they_no_longer_fall() -> None:
 def test_series_that_come_to_nothing_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where steps are dear, four in a row do: the area under this curve took 113 of them and 8 s."""
     tried: list[Any] = []
-    whole: Any = vars(evaluator)["invert"]
+    whole: Any = vars(evaluator)["series_profile"]
 
     def counted(*given: Any) -> Any:
         tried.append(given)
         return whole(*given)
 
-    monkeypatch.setattr(evaluator, "invert", counted)
+    monkeypatch.setattr(evaluator, "series_profile", counted)
     settings: dict[str, Any] = {
         "n": 1_000_000,
         "batch": 500_000,
