@@ -125,12 +125,10 @@ class AtomBounds:
         self.kappa = 64 * _U * (1 + largest)
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log δ(ε)."""
         low, high = (np.asarray(self.law.profile(epsilon + way * self.kappa)) for way in (1, -1))
         return self._logs(low, high)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        """The ε ≥ 0 with that δ."""
         delta = np.exp(np.minimum(log_delta, 0.0))
         ends = np.minimum(delta * (1 + self.error), 1.0), np.maximum(delta * (1 - self.error) - _UNSEEN, 0.0)
         low, high = (np.asarray(self.law.profile_inverse(end)) for end in ends)
@@ -138,7 +136,6 @@ class AtomBounds:
         return np.where(known, low - self.kappa, -np.inf), np.where(known, high + self.kappa, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate."""
         alpha = np.exp(np.minimum(log_alpha, 0.0))
         low, high = (np.asarray(self.law.roc(np.minimum(alpha * (1 + way * self.error), 1.0))) for way in (-1, 1))
         low, high = self._logs(low, np.minimum(high * (1 + 2 * self.kappa), 1.0))
@@ -146,7 +143,6 @@ class AtomBounds:
         return np.where(known, low, -np.inf), np.where(known, high, 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        """log of the least false-positive rate at which a recall is reached."""
         recall = np.exp(np.minimum(log_recall, 0.0))
         ends = np.maximum(recall * (1 - self.error) - _UNSEEN, 0.0), np.minimum(recall * (1 + self.error), 1.0)
         low, high = (np.asarray(self.law.inverse_roc(end)) for end in ends)
@@ -225,7 +221,6 @@ class LargestLossBounds:
         return value - wrong, high if self.alone else 0.0
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log δ(ε)."""
         return self.atom_bounds.delta(epsilon) if self.atom_bounds else _each(self._delta, epsilon)
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
@@ -241,7 +236,6 @@ class LargestLossBounds:
         return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        """The ε ≥ 0 with that δ; −∞ below where none is known."""
         return self.atom_bounds.epsilon(log_delta) if self.atom_bounds else _each(self._epsilon, log_delta)
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
@@ -263,7 +257,6 @@ class LargestLossBounds:
         return low, min(recall + error, 0.0)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate."""
         return self.atom_bounds.roc(log_alpha) if self.atom_bounds else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
@@ -282,11 +275,9 @@ class LargestLossBounds:
         return (alpha - error if math.isfinite(less) else -math.inf), high
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        """log of a false-positive rate at which a recall is reached."""
         return self.atom_bounds.inverse_roc(log_recall) if self.atom_bounds else _each(self._inverse_roc, log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
-        """(false-positive rate, recall) of this threshold, and how well h is known there."""
         recall, alpha, error = self._rates(loss)
         low, high = self._delta(loss)
         return min(math.exp(alpha + error), 1.0), math.exp(recall - error), high - low

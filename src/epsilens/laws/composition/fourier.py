@@ -332,26 +332,21 @@ class TiltedNodes:
 
     @cached_property
     def slabs(self) -> Slabs:
-        """Uniform parts of it."""
         return self.uniform()
 
     @property
     def nodes(self) -> int:
-        """What a frequency costs."""
         return self.loss.size
 
     @property
     def uncut(self) -> bool:
-        """It ends where the step was cut off."""
         return False
 
     @property
     def variance(self) -> float:
-        """Of the tilted loss."""
         return float(self.weight @ self.loss**2)
 
     def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
         a = np.multiply.outer(s, self.loss) + self.log_weight  # weights of 0 may be what an opposite tilt sees
         top = a.max(axis=-1, keepdims=True)
         return np.asarray(np.log(np.exp(a - top).sum(axis=-1)) + top[..., 0] + s * self.mean)
@@ -494,12 +489,10 @@ class _ClosedTilt:
 
     @property
     def nodes(self) -> int:
-        """What a frequency costs."""
         return 1
 
     @property
     def uncut(self) -> bool:
-        """All of it."""
         return True
 
 
@@ -512,40 +505,32 @@ class TiltedNormal(_ClosedTilt):
 
     @property
     def mean(self) -> float:
-        """μ²(λ + ½)."""
         return self.mu * self.mu * (self.tilt + 0.5)
 
     @property
     def variance(self) -> float:
-        """μ²."""
         return self.mu * self.mu
 
     @property
     def log_scale(self) -> float:
-        """K(λ) = λ(λ+1)μ²/2."""
         return self.tilt * (self.tilt + 1) * self.variance / 2
 
     @property
     def kappa(self) -> float:
-        """The error of a loss."""
         return 4 * _U * self.mean
 
     @property
     def rho(self) -> float:
-        """The relative error of a mass."""
         return 16 * _U * (1 + self.log_scale)
 
     @property
     def rho_beside(self) -> float:
-        """The same under other tilts."""
         return self.rho
 
     def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
         return np.asarray(s * self.mean + s * s * self.variance / 2)
 
     def transform(self, h: float, count: int) -> Any:
-        """E e^{inh(L − mean)} for n < count."""
         return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
 
     def decay(self, y: Array) -> Array:
@@ -567,27 +552,22 @@ class TiltedLaplace(_ClosedTilt):
 
     @property
     def mean(self) -> float:
-        """m − E D."""
         return self._spread[0]
 
     @property
     def variance(self) -> float:
-        """Of D."""
         return self._spread[1]
 
     @cached_property
     def log_scale(self) -> float:
-        """K(λ)."""
         return float(laplace_cumulant(self.m, np.asarray(self.tilt)))
 
     @property
     def kappa(self) -> float:
-        """The error of a loss."""
         return 8 * _U * self.m
 
     @property
     def rho(self) -> float:
-        """The relative error of a mass."""
         return 16 * _U * (4 + (self.tilt + 1) * self.m)
 
     @property
@@ -596,7 +576,6 @@ class TiltedLaplace(_ClosedTilt):
         return self.rho + 1e-12
 
     def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
         return laplace_cumulant(self.m, self.tilt + s) - self.log_scale
 
     def transform(self, h: float, count: int) -> Any:

@@ -285,19 +285,16 @@ class GridProfile:
         return _Side(self._points[1], self._rho, False)
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log h(e^ε)."""
         u = np.asarray(epsilon, dtype=float)
         with np.errstate(divide="ignore"):
             return np.log(self.lower.delta(u)), np.minimum(np.log(self.upper.delta(u)), 0.0)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        """The ε (of any sign) with h(e^ε) = δ."""
         delta = np.exp(np.asarray(log_delta, dtype=float))
         low, high = self.lower.epsilon(delta), self.upper.epsilon(delta)
         return low - 1e-14 * np.abs(low), high + 1e-14 * np.abs(high)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate at a false-positive rate."""
         la = np.asarray(log_alpha, dtype=float)
         side = self.upper
         i = np.searchsorted(-side.log_alpha, -la, side="left")
@@ -320,7 +317,6 @@ class GridProfile:
         return np.maximum(low, la), high
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        """log of the least false-positive rate at which a recall is reached."""
         lr = np.asarray(log_recall, dtype=float)
         wanted = np.exp(lr)
         side = self.upper

@@ -34,12 +34,10 @@ class LabelledMixture(Step):
 
     @property
     def branches(self) -> tuple[tuple[Step, float], ...]:
-        """The steps and their probabilities."""
         return self.parts
 
     @cached_property
     def atoms(self) -> Atoms:
-        """All of them, rarer."""
         each = [(step.atoms, share) for step, share in self.parts]
         return Atoms(
             np.concatenate([a.loss for a, _ in each]),
@@ -50,39 +48,31 @@ class LabelledMixture(Step):
 
     @property
     def span(self) -> tuple[float, float]:
-        """The losses."""
         return self.ends
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """The furthest."""
         return min(step.ends[0] for step, _ in self.parts), max(step.ends[1] for step, _ in self.parts)
 
     @property
     def mirrored(self) -> bool:
-        """If every step is."""
         return all(step.mirrored for step, _ in self.parts)
 
     @property
     def rho(self) -> float:
-        """The largest."""
         return max(step.rho for step, _ in self.parts)
 
     @cached_property
     def price(self) -> float:
-        """All of them are looked at."""
         return math.fsum(step.price for step, _ in self.parts)
 
     def loss(self, x: Array) -> Array:
-        """x."""
         return np.asarray(x, dtype=float)
 
     def slope(self, x: Array) -> Array:
-        """1."""
         return np.ones(np.shape(x))
 
     def place(self, loss: Array) -> Array:
-        """The loss."""
         return np.asarray(loss, dtype=float)
 
     def log_p0(self, x: Array) -> Array:
@@ -98,11 +88,9 @@ class LabelledMixture(Step):
         return np.asarray(logsumexp(np.stack(found), axis=0))
 
     def bend(self, x: Array) -> Array:
-        """The largest, over the slope."""
         return self._most(x, lambda step, at: step.bend(at) * (1 + 1 / np.maximum(step.slope(at), 1e-300)))
 
     def error(self, x: Array) -> Array:
-        """The largest."""
         return self._most(x, lambda step, at: step.error(at))
 
     def _most(self, x: Array, read: Callable[[Step, Array], Array]) -> Array:
@@ -114,11 +102,9 @@ class LabelledMixture(Step):
         return np.asarray(np.max(found, axis=0))
 
     def above(self, x: float) -> tuple[float, float]:
-        """The weighted sum."""
         return self._summed([_above(step, x) for step, _ in self.parts])
 
     def below(self, x: float) -> tuple[float, float]:
-        """The weighted sum."""
         return self._summed([_below(step, x) for step, _ in self.parts])
 
     def _summed(self, logs: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -127,12 +113,10 @@ class LabelledMixture(Step):
         return p, q
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """The furthest."""
         ends = [step.loss(np.asarray(step.reach(log_top, log_bottom))) for step, _ in self.parts]
         return min(float(one[0]) for one in ends), max(float(one[1]) for one in ends)
 
     def log_moment(self, power: float) -> float:
-        """log Σw·e^{K_i}."""
         each = [step.log_moment(power) for step, _ in self.parts]
         if max(abs(one) for one in each) > 1:
             return float(logsumexp(each, b=[share for _, share in self.parts]))
@@ -144,15 +128,12 @@ class LabelledMixture(Step):
         return max(max(low + share for low, _, share in each), 0.0), max(high for _, high, _ in each)
 
     def kl(self) -> float:
-        """The weighted sum."""
         return math.fsum(share * step.kl() for step, share in self.parts)
 
     def kl_back(self) -> float:
-        """The weighted sum."""
         return math.fsum(share * step.kl_back() for step, share in self.parts)
 
     def kl_bound(self) -> float:
-        """The weighted sum of both orders."""
         return self.kl() + self.kl_back()
 
     def psi(self) -> float:
@@ -171,11 +152,9 @@ class LabelledMixture(Step):
 
     @property
     def sampled(self) -> bool:
-        """If any is."""
         return any(step.sampled for step, _ in self.parts)
 
     def grouped(self, size: int) -> Step:
-        """Nothing is known."""
         raise unknown_group("told")
 
 
@@ -224,11 +203,9 @@ class TiltedMixture:
 
     @property
     def variance(self) -> float:
-        """Within the laws, and between them."""
         return math.fsum(weight * (law.variance + (law.mean - self.mean) ** 2) for law, weight in self.laws)
 
     def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
         with np.errstate(divide="ignore"):
             return np.asarray(
                 np.logaddexp.reduce([np.log(weight) + law.log_moment(s) for law, weight in self.laws], axis=0)

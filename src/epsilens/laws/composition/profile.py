@@ -173,7 +173,6 @@ class LatticeProfile:
         return self.upper, self.lower
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log h(e^ε); −∞ and 0 where unknown."""
         low, high = self.lower.at(epsilon), self.upper.at(epsilon)
         # to the right of the window h is smaller, to the left larger
         low = np.where(epsilon < self.lower.first, self.lower.log_h(0), low)
@@ -181,18 +180,15 @@ class LatticeProfile:
         return np.asarray(np.where(np.isnan(low), -np.inf, low)), np.asarray(np.where(np.isnan(high), 0.0, high))
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        """The ε (of any sign) with h(e^ε) = δ."""
         low, high = self.lower.epsilon(log_delta), self.upper.epsilon(log_delta)
         low = np.where(np.isnan(low) & (log_delta <= self.lower.log_h(-1)), self.lower.last, low)
         high = np.where(np.isnan(high) & (log_delta >= self.upper.log_h(0)), self.upper.first, high)
         return np.asarray(np.where(np.isnan(low), -np.inf, low)), np.asarray(np.where(np.isnan(high), np.inf, high))
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate at a false-positive rate."""
         return np.maximum(self.lower.roc(log_alpha), log_alpha), np.minimum(self.upper.roc(log_alpha), 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        """log of the least false-positive rate at which a recall is reached."""
         return self.upper.inverse_roc(log_recall), self.lower.inverse_roc(log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:

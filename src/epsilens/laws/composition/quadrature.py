@@ -295,7 +295,6 @@ class QuadratureStep(Step):
         return max(ERROR, math.expm1(min(16 * _ULP * self.shift**2, 700.0)))
 
     def log_moment(self, power: float) -> float:
-        """log ∫dH1^a dH0^{1−a}."""
         atoms = self.atoms
         if power in (0.0, 1.0) and not (atoms.only0 or atoms.only1):
             return 0.0
@@ -317,7 +316,6 @@ class QuadratureStep(Step):
         return math.log1p(-less_one - beyond if 0 <= power <= 1 else less_one - beyond)
 
     def kl(self) -> float:
-        """D(H0‖H1)."""
         atoms = self.atoms
         if atoms.only0 > 0:
             return math.inf
@@ -342,17 +340,14 @@ class UnboundedStep(QuadratureStep):
 
     @property
     def mirrored(self) -> bool:
-        """Mirror images."""
         return True
 
     @property
     def span(self) -> tuple[float, float]:
-        """The whole line."""
         return (-math.inf, math.inf)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Unbounded."""
         return (-math.inf, math.inf)
 
 

@@ -470,7 +470,6 @@ class SeriesProfile:
         return 64 * int(self.series.terms.size) + self.series.work // 128
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log δ(ε) at finite ε; more than a period away, only that it falls."""
         flat = np.asarray(epsilon, dtype=float).ravel()
         low, high = self._chunked(self._delta, flat)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
@@ -551,12 +550,10 @@ class SeriesProfile:
         return low, np.where(self.delta(right)[1] <= log_delta, right, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate at a false-positive rate."""
         upper, lower = self.sides
         return np.maximum(lower.roc(log_alpha), log_alpha), np.minimum(upper.roc(log_alpha), 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        """log of the least false-positive rate at which a recall is reached."""
         upper, lower = self.sides
         return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
 

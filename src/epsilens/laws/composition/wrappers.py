@@ -24,47 +24,37 @@ class DelegatingStep(QuadratureStep):
 
     @property
     def rho(self) -> float:
-        """As the base."""
         return self.base.rho
 
     @property
     def price(self) -> float:
-        """As the base."""
         return self.base.price
 
     @property
     def mirrored(self) -> bool:
-        """As the base."""
         return self.base.mirrored
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """As the base."""
         return self.base.span
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """As the base."""
         return self.base.knots
 
     def loss(self, x: Array) -> Array:
-        """As the base."""
         return self.base.loss(x)
 
     def slope(self, x: Array) -> Array:
-        """As the base."""
         return self.base.slope(x)
 
     def place(self, loss: Array) -> Array:
-        """As the base."""
         return self.base.place(loss)
 
     def log_p0(self, x: Array) -> Array:
-        """As the base."""
         return self.base.log_p0(x)
 
     def bend(self, x: Array) -> Array:
-        """As the base: mixing only flattens."""
         return self.base.bend(x)
 
     def wave(self, x: Array) -> Array:
@@ -72,11 +62,9 @@ class DelegatingStep(QuadratureStep):
         return self.base.wave(x)
 
     def error(self, x: Array) -> Array:
-        """As the base."""
         return self.base.error(x)
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """As the base."""
         return self.base.reach(log_top, log_bottom)
 
     def psi(self) -> float:
@@ -85,27 +73,22 @@ class DelegatingStep(QuadratureStep):
 
     @property
     def least_psi(self) -> float:
-        """As the base."""
         return self.base.least_psi
 
     @property
     def most_rho(self) -> float:
-        """As the base."""
         return self.base.most_rho
 
     @property
     def shift(self) -> float:
-        """As the base."""
         return self.base.shift
 
     @property
     def turns(self) -> tuple[float, ...]:
-        """As the base."""
         return self.base.turns
 
     @property
     def known(self) -> Exactness:
-        """As the base."""
         return self.base.known
 
 
@@ -200,17 +183,14 @@ class ReversedStep(DelegatingStep):
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Mirrored."""
         return None if self.base.span is None else (-self.base.span[1], -self.base.span[0])
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Mirrored."""
         return tuple(-k for k in reversed(self.base.knots))
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Mirrored."""
         low, high = self.base.ends
         return -high, -low
 
@@ -221,73 +201,57 @@ class ReversedStep(DelegatingStep):
         return Atoms(-a.loss, a.log_p - a.loss, a.only1, a.only0)
 
     def loss(self, x: Array) -> Array:
-        """−L(−x)."""
         return -self.base.loss(-np.asarray(x))
 
     def slope(self, x: Array) -> Array:
-        """Mirrored."""
         return self.base.slope(-np.asarray(x))
 
     def place(self, loss: Array) -> Array:
-        """Mirrored."""
         return -self.base.place(-np.asarray(loss))
 
     def log_p0(self, x: Array) -> Array:
-        """The base's H1."""
         y = -np.asarray(x)
         return np.asarray(self.base.log_p0(y) + self.base.loss(y))
 
     def bend(self, x: Array) -> Array:
-        """Mirrored."""
         return self.base.bend(-np.asarray(x))
 
     def wave(self, x: Array) -> Array:
-        """Mirrored."""
         return self.base.wave(-np.asarray(x))
 
     def error(self, x: Array) -> Array:
-        """Mirrored."""
         return self.base.error(-np.asarray(x))
 
     def above(self, x: float) -> tuple[float, float]:
-        """Mirrored."""
         p, q = self.base.below(-x)
         return q, p
 
     def below(self, x: float) -> tuple[float, float]:
-        """Mirrored."""
         p, q = self.base.above(-x)
         return q, p
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Mirrored."""
         low, high = self.base.reach(log_bottom, log_top)
         return -high, -low
 
     @property
     def turns(self) -> tuple[float, ...]:
-        """Mirrored."""
         return tuple(-turn for turn in self.base.turns)
 
     @property
     def branches(self) -> tuple[tuple[Step, float], ...]:
-        """Each exchanged."""
         return tuple((ReversedStep(step), share) for step, share in self.base.branches)
 
     def log_moment(self, power: float) -> float:
-        """The base's, with the laws exchanged."""
         return self.base.log_moment(1 - power)
 
     def growth(self, power: float) -> tuple[float, float]:
-        """The base's, with the laws exchanged."""
         return self.base.growth(-power)
 
     def kl(self) -> float:
-        """The base's in the other order."""
         return self.base.kl_back()
 
     def kl_back(self) -> float:
-        """The base's in the other order."""
         return self.base.kl()
 
     def kl_bound(self) -> float:
@@ -295,27 +259,22 @@ class ReversedStep(DelegatingStep):
         return self.base.kl_bound()
 
     def exponent(self, power: float) -> Exponent:
-        """The base's, with the laws exchanged."""
         return exchanged(self.base, power)
 
     @property
     def noise(self) -> StepNoise | None:
-        """The base's, exchanged."""
         noise = self.base.noise
         return None if noise is None else replace(noise, swapped=not noise.swapped)
 
     @property
     def sampled(self) -> bool:
-        """As the base."""
         return self.base.sampled
 
     @property
     def moves(self) -> bool:
-        """As the base."""
         return self.base.moves
 
     def grouped(self, size: int) -> Step:
-        """The base's, exchanged."""
         return ReversedStep(self.base.grouped(size))
 
 
@@ -331,32 +290,26 @@ class SampledStep(DelegatingStep):
 
     @property
     def mirrored(self) -> bool:
-        """Only H1 is mixed."""
         return False
 
     @cached_property
     def atoms(self) -> Atoms:
-        """The base's, mixed."""
         return sampled_atoms(self.base.atoms, self.rate)
 
     @cached_property
     def ends(self) -> tuple[float, float]:
-        """The base's, mixed."""
         low, high = self.base.ends
         return float(mix(np.asarray(low), self.rate)), float(mix(np.asarray(high), self.rate))
 
     def loss(self, x: Array) -> Array:
-        """log(1 − q + q·e^L)."""
         return mix(self.base.loss(x), self.rate)
 
     def slope(self, x: Array) -> Array:
-        """q·e^{L−L'} times the base's."""
         inner = self.base.loss(x)
         share = np.exp(np.minimum(math.log(self.rate) + inner - mix(inner, self.rate), 0.0))
         return np.asarray(self.base.slope(x) * share)
 
     def place(self, loss: Array) -> Array:
-        """Through the base's loss."""
         assert self.base.span is not None
         low, high = self.base.span
         inner = unmix(loss, self.rate)
@@ -374,12 +327,10 @@ class SampledStep(DelegatingStep):
             )
 
     def above(self, x: float) -> tuple[float, float]:
-        """The mixture of both."""
         p, q = self.base.above(x)
         return self._mixed(p, q), q
 
     def below(self, x: float) -> tuple[float, float]:
-        """The mixture of both."""
         p, q = self.base.below(x)
         return self._mixed(p, q), q
 
@@ -395,7 +346,6 @@ class SampledStep(DelegatingStep):
 
     @property
     def turns(self) -> tuple[float, ...]:
-        """Where q·e^L outgrows 1 − q."""
         turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
         return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
 
@@ -430,7 +380,6 @@ class SampledStep(DelegatingStep):
 
     @property
     def sampled(self) -> bool:
-        """It is."""
         return True
 
     @property
@@ -483,13 +432,11 @@ class LabelledSampleStep(DelegatingStep):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The base's, and 0."""
         low, high = self.base.ends
         return min(low, 0.0), max(high, 0.0)
 
     @property
     def atoms(self) -> Atoms:
-        """The base's, rarer, and 0."""
         a, log_q = self.base.atoms, math.log(self.rate)
         nothing = math.log1p(-self.rate)
         return Atoms(
@@ -497,16 +444,13 @@ class LabelledSampleStep(DelegatingStep):
         )
 
     def log_p0(self, x: Array) -> Array:
-        """Rarer."""
         return np.asarray(self.base.log_p0(x) + math.log(self.rate))
 
     def above(self, x: float) -> tuple[float, float]:
-        """Rarer."""
         p, q = self.base.above(x)
         return p + math.log(self.rate), q + math.log(self.rate)
 
     def below(self, x: float) -> tuple[float, float]:
-        """Rarer."""
         p, q = self.base.below(x)
         return p + math.log(self.rate), q + math.log(self.rate)
 
@@ -522,11 +466,9 @@ class LabelledSampleStep(DelegatingStep):
 
     @property
     def sampled(self) -> bool:
-        """It is."""
         return True
 
     def grouped(self, size: int) -> Step:
-        """Nothing is known."""
         raise unknown_group("replace")
 
 
@@ -544,17 +486,14 @@ class LeakyH0Step(DelegatingStep):
 
     @property
     def _less(self) -> float:
-        """log(1 − η)."""
         return math.log1p(-self.lost)
 
     @property
     def atoms(self) -> Atoms:
-        """What is lost."""
         return Atoms(np.zeros(0), np.zeros(0), self.lost, 0.0)
 
     @property
     def mirrored(self) -> bool:
-        """H0 alone loses."""
         return False
 
     @property
@@ -563,15 +502,12 @@ class LeakyH0Step(DelegatingStep):
         return -math.inf, self.base.ends[1] - self._less
 
     def loss(self, x: Array) -> Array:
-        """Higher."""
         return np.asarray(self.base.loss(x) - self._less)
 
     def place(self, loss: Array) -> Array:
-        """That of a lower loss."""
         return self.base.place(np.asarray(loss, dtype=float) + self._less)
 
     def log_p0(self, x: Array) -> Array:
-        """Less."""
         return np.asarray(self.base.log_p0(x) + self._less)
 
     def error(self, x: Array) -> Array:
@@ -579,17 +515,14 @@ class LeakyH0Step(DelegatingStep):
         return np.asarray(self.base.error(x) + 2.0**-52 * (np.abs(self.base.loss(x)) - self._less))
 
     def above(self, x: float) -> tuple[float, float]:
-        """The base's, H0 with less."""
         p, q = self.base.above(x)
         return p, q + self._less
 
     def below(self, x: float) -> tuple[float, float]:
-        """The base's, H0 with less."""
         p, q = self.base.below(x)
         return p, q + self._less
 
     def exponent(self, power: float) -> Exponent:
-        """The base's, times (1−η)^{1−a}."""
         base = self.base.exponent(power)
 
         def less(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
@@ -604,17 +537,14 @@ class LeakyH0Step(DelegatingStep):
 
     @property
     def most_rho(self) -> float:
-        """None, likewise."""
         return math.inf
 
     @property
     def known(self) -> Exactness:
-        """More is seen than there is."""
         return Exactness.BOUND
 
     @property
     def sampled(self) -> bool:
-        """As the base."""
         return self.base.sampled
 
 
@@ -643,7 +573,6 @@ class SymmetrizedStep(DelegatingStep):
 
     @cached_property
     def _zero(self) -> float:
-        """Where the base's loss is 0."""
         return float(self.base.place(np.asarray(0.0)))
 
     @cached_property
@@ -657,12 +586,10 @@ class SymmetrizedStep(DelegatingStep):
 
     @property
     def mirrored(self) -> bool:
-        """Both orders are alike."""
         return True
 
     @property
     def atoms(self) -> Atoms:
-        """What says nothing, at 0."""
         left = -math.expm1(self._half[0]) - math.exp(self._half[1]) if self.rest is None else self.rest
         return Atoms(np.zeros(1), np.log(np.asarray([max(left, 5e-324)])))
 
@@ -679,12 +606,10 @@ class SymmetrizedStep(DelegatingStep):
 
     @property
     def price(self) -> float:
-        """The base's."""
         return self.base.price
 
     @property
     def span(self) -> tuple[float, float]:
-        """The whole line."""
         return (-math.inf, math.inf)
 
     @property
@@ -699,16 +624,13 @@ class SymmetrizedStep(DelegatingStep):
         return -self.base.ends[1], self.base.ends[1]
 
     def loss(self, x: Array) -> Array:
-        """The base's, mirrored below 0."""
         x = np.asarray(x, dtype=float)
         return np.asarray(np.sign(x) * np.maximum(self.base.loss(self._beyond(x)), 0.0))
 
     def slope(self, x: Array) -> Array:
-        """The base's."""
         return self.base.slope(self._beyond(x))
 
     def place(self, loss: Array) -> Array:
-        """The base's."""
         loss = np.asarray(loss, dtype=float)
         return np.asarray(np.sign(loss) * np.maximum(self.base.place(np.abs(loss)) - self._zero, 0.0))
 
@@ -719,11 +641,9 @@ class SymmetrizedStep(DelegatingStep):
         return np.asarray(self.base.log_p0(at) + np.where(x < 0, np.maximum(self.base.loss(at), 0.0), 0.0))
 
     def bend(self, x: Array) -> Array:
-        """The base's."""
         return self.base.bend(self._beyond(x))
 
     def wave(self, x: Array) -> Array:
-        """The base's."""
         return self.base.wave(self._beyond(x))
 
     def error(self, x: Array) -> Array:
@@ -739,7 +659,6 @@ class SymmetrizedStep(DelegatingStep):
         return float(np.logaddexp(self._half[0], q)), float(np.logaddexp(self._half[1], p))
 
     def below(self, x: float) -> tuple[float, float]:
-        """Mirrored."""
         p, q = self.above(-x)
         return q, p
 
@@ -800,9 +719,7 @@ class SymmetrizedStep(DelegatingStep):
 
     @property
     def sampled(self) -> bool:
-        """As the base."""
         return self.base.sampled
 
     def grouped(self, size: int) -> Step:
-        """Nothing is known."""
         raise unknown_group("replace")
