@@ -304,12 +304,14 @@ def test_skellam_at_orders_whose_weight_lies_where_doubles_are_not_whole(
 
 
 def test_discrete_normal_noise_grows_with_the_order() -> None:
-    assert UnboundedTail(DiscreteNormal(2.0), 3).growth(1e200) == pytest.approx((9e200 / 8, 9e200 / 8), rel=1e-15)
+    assert UnboundedTail(DiscreteNormal(2.0), 3).moment_growth(1e200) == pytest.approx(
+        (9e200 / 8, 9e200 / 8), rel=1e-15
+    )
     for swapped in (False, True):
         drawn = UnboundedTail(DiscreteNormal(2.0), 1, drawn=0.1, swapped=swapped)
         up, down = (-1e200, 1e200) if swapped else (1e200, -1e200)
-        assert drawn.growth(up) == pytest.approx((1e200 / 8, 1e200 / 8), rel=1e-12)
-        assert drawn.growth(down) == pytest.approx((-math.log(0.9), -math.log(0.9)), rel=1e-12)
+        assert drawn.moment_growth(up) == pytest.approx((1e200 / 8, 1e200 / 8), rel=1e-12)
+        assert drawn.moment_growth(down) == pytest.approx((-math.log(0.9), -math.log(0.9)), rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -386,13 +386,13 @@ def test_one_step_of_many() -> None:
     claim = Finite.claim(0.5).steps()[0]
     made = joint_step([noise, (claim[0], 2)], 10_000)
     assert isinstance(made, JointFiniteStep)
-    assert made.ends == (-math.inf, math.inf)
-    assert made.least_psi == pytest.approx(1.0)
-    assert made.most_rho == pytest.approx(noise[0].most_rho + 2 * claim[0].most_rho)
-    assert made.kl_back() == pytest.approx(noise[0].kl_back() + 2 * claim[0].kl_back())
-    assert not made.moves
+    assert made.loss_range == (-math.inf, math.inf)
+    assert made.psi_limit == pytest.approx(1.0)
+    assert made.zcdp_rho == pytest.approx(noise[0].zcdp_rho + 2 * claim[0].zcdp_rho)
+    assert made.reverse_kl() == pytest.approx(noise[0].reverse_kl() + 2 * claim[0].reverse_kl())
+    assert not made.scales_by_group
     with pytest.raises(el.InputError, match="group"):
-        made.grouped(2)
+        made.group(2)
     assert joint_step([noise, claim], 10) is None
     bounded = joint_step([claim, (Finite.claim(0.3).steps()[0][0], 3)], 100)
     assert bounded is not None

@@ -144,7 +144,7 @@ def test_it_is_a_law_like_others(both: Intersection) -> None:
 
 
 @pytest.fixture
-def ends() -> TwoSidedBound:
+def loss_range() -> TwoSidedBound:
     found = strongest_attack((Normal(np.asarray(1.0)), Laplace(np.asarray(1.0))))
     return TwoSidedBound((Normal(np.asarray(2.0), known=Exactness.BOUND),), attained=found)
 

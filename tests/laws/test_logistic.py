@@ -126,7 +126,7 @@ def test_the_step_is_the_law(epsilon: float) -> None:
         assert log_alarm == pytest.approx(math.log(float(alpha)), rel=1e-12, abs=1e-12)
     assert step.known is Exactness.BOUND
     assert law.known is Exactness.EXACT
-    assert step.grouped(3).as_law() == BoundedRange(3 * epsilon)
+    assert step.group(3).as_law() == BoundedRange(3 * epsilon)
     once = ComposedLaw([(step, 1)])
     for u in (0.0, 0.4 * epsilon, -0.3 * epsilon):
         high = float(once.profile(np.asarray(u)))

@@ -81,9 +81,9 @@ def test_the_loss_is_within_its_stated_error(case: tuple[tuple[float, ...], tupl
         assert abs(found - exact.loss(mp.mpf(at))) <= most
         rise = (exact.loss(mp.mpf(at) + mp.mpf("1e-15")) - exact.loss(mp.mpf(at) - mp.mpf("1e-15"))) / mp.mpf("2e-15")
         assert float(step.slope(np.asarray(at))) == pytest.approx(float(rise), rel=1e-9)
-    assert np.all(np.abs(step.loss(step.place(loss)) - loss) <= error)
+    assert np.all(np.abs(step.loss(step.inverse_loss(loss)) - loss) <= error)
     inside = step.loss(np.array([-3.0, 4.0]))
-    assert np.allclose(step.place(inside), [-3.0, 4.0], rtol=1e-6)
+    assert np.allclose(step.inverse_loss(inside), [-3.0, 4.0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -95,7 +95,7 @@ def test_tails_and_how_far_they_reach(case: tuple[tuple[float, ...], tuple[float
         left = sum(w * mp.ncdf(x - c) for c, w in zip(exact.c, exact.w, strict=True))
         assert step.below(x)[0] == pytest.approx(float(mp.log(left)), rel=1e-12, abs=1e-15)
     for top in (-3.0, -40.0, -600.0):
-        low, high = step.reach(top, top)
+        low, high = step.cutoffs(top, top)
         assert step.above(high)[0] <= top * (1 - 1e-12)
         assert step.above(high - 0.05 * (1 + abs(high)))[0] > 2 * top  # not much further than needed
         assert step.below(low)[1] <= top * (1 - 1e-12)
@@ -113,11 +113,11 @@ def test_divergences(case: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
     mp.mp.dps = 25
     step, exact = step_of(case)
     ahead = exact.integral(lambda x: mp.npdf(x) * mp.e ** exact.loss(x) * exact.loss(x), mp.mpf(3))
-    assert step.kl_back() == pytest.approx(float(ahead), rel=1e-10)
+    assert step.reverse_kl() == pytest.approx(float(ahead), rel=1e-10)
     assert step.kl() == pytest.approx(
         float(exact.integral(lambda x: -mp.npdf(x) * exact.loss(x), mp.mpf(3))), rel=1e-10
     )
-    assert step.kl_bound() >= max(step.kl_back(), 0)
+    assert step.kl_bound() >= max(step.reverse_kl(), 0)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -188,7 +188,7 @@ def test_groups_of_any_size_are_the_same_mixture() -> None:
         for at, loss in zip(x.tolist(), step.loss(x).tolist(), strict=True):
             assert loss == pytest.approx(float(exact.loss(mp.mpf(at))), rel=1e-12)
         assert step.above(2.0)[0] == pytest.approx(float(mp.log(exact.above(2.0))), rel=1e-12)
-        assert np.allclose(step.place(step.loss(x)), x, rtol=1e-9)
+        assert np.allclose(step.inverse_loss(step.loss(x)), x, rtol=1e-9)
 
 
 def test_batches_drawn_with_replacement() -> None:
@@ -202,10 +202,10 @@ def test_batches_drawn_with_replacement() -> None:
             assert high >= truth - 6e-5
             assert high <= low * 1.001
     step = draws_step(0.5, 0.1, 10)
-    assert step.moves
-    assert step.grouped(2) == draws_step(0.5, 0.2, 10)
+    assert step.scales_by_group
+    assert step.group(2) == draws_step(0.5, 0.2, 10)
     with pytest.raises(InputError, match="everybody who could be drawn"):
-        step.grouped(10)
+        step.group(10)
 
 
 def test_a_hundred_thousand_draws() -> None:
@@ -219,17 +219,17 @@ def test_a_hundred_thousand_draws() -> None:
     x = np.array([-9.0, -1.0, 0.0, 2.0, 9.0])
     for at, loss in zip(x.tolist(), step.loss(x).tolist(), strict=True):
         assert loss == pytest.approx(float(exact.loss(mp.mpf(at))), rel=1e-10)
-    assert np.allclose(step.place(step.loss(x)), x, rtol=1e-8)
+    assert np.allclose(step.inverse_loss(step.loss(x)), x, rtol=1e-8)
     assert step.above(3.0)[0] == pytest.approx(float(mp.log(exact.above(3.0))), rel=1e-11)
 
 
 def test_groups_of_groups() -> None:
     step = group_step(0.5, 0.1, 2)
-    assert step.moves
-    assert step.grouped(3) == group_step(0.5, 0.1, 6)
+    assert step.scales_by_group
+    assert step.group(3) == group_step(0.5, 0.1, 6)
     many = group_step(0.5, 0.5, 20)
     assert isinstance(many, GroupStep)
-    assert many.grouped(2) == group_step(0.5, 0.5, 40)
+    assert many.group(2) == group_step(0.5, 0.5, 40)
     with pytest.raises(InputError, match="a binomial number of 2000000 draws or people is too many to sum up"):
         group_step(0.5, 0.5, 2_000_000)
 
@@ -260,7 +260,7 @@ def test_places_of_a_million_draws_take_few_steps(mu: float, monkeypatch: pytest
         return before(self, at, start)
 
     monkeypatch.setattr(DrawsStep, "_sums", counted)
-    found = step.place(wanted)
+    found = step.inverse_loss(wanted)
     assert np.abs(step.loss(found) - wanted).max() <= float(step.error(x).max())
     assert len(calls) < 40
 
@@ -300,9 +300,9 @@ def test_the_loss_and_the_tails(mu: float, rate: float, people: int) -> None:
         assert float(step.log_p0(np.asarray(at))) == pytest.approx(float(mp.log(density(mp.mpf(at), -1))), rel=1e-12)
         tail = sum(w * mp.ncdf(c - mp.mpf(at)) for w, c in zip(weights, shifts, strict=True))
         assert step.above(at)[0] == pytest.approx(float(mp.log(tail)), rel=1e-11, abs=1e-14)
-    assert np.allclose(step.place(loss), x, rtol=1e-8)
-    assert float(step.place(np.asarray(0.0))) == 0
-    low, high = step.reach(-30.0, -50.0)
+    assert np.allclose(step.inverse_loss(loss), x, rtol=1e-8)
+    assert float(step.inverse_loss(np.asarray(0.0))) == 0
+    low, high = step.cutoffs(-30.0, -50.0)
     assert step.above(high)[0] <= -30
     assert step.below(low)[1] <= -50
 
@@ -361,9 +361,9 @@ def test_no_vectors_tell_more() -> None:
 
 def test_groups_of_groups_opposite() -> None:
     step = replaced_group_step(0.5, 0.1, 2)
-    assert step.moves
-    assert step.grouped(3) == replaced_group_step(0.5, 0.1, 6)
-    assert NormalReplacementStep(0.5, 0.1).grouped(6) == replaced_group_step(0.5, 0.1, 6)
+    assert step.scales_by_group
+    assert step.group(3) == replaced_group_step(0.5, 0.1, 6)
+    assert NormalReplacementStep(0.5, 0.1).group(6) == replaced_group_step(0.5, 0.1, 6)
     assert pickle.loads(pickle.dumps(step)) == step
     e = el.group(el.dpsgd(sigma=2.0, rate=0.01, steps=100, neighbours="replace"), 3)
     low, high = e.bracket("epsilon", delta=1e-5)

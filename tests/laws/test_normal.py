@@ -129,7 +129,7 @@ STEP = KnownShiftStep(SHIFTS, tuple(math.log(w) for w in WEIGHTS))
 
 def test_masses_and_places() -> None:
     for loss in (-4.0, 0.0, 0.3, 6.0):
-        x = float(STEP.place(np.asarray(loss)))
+        x = float(STEP.inverse_loss(np.asarray(loss)))
         assert float(STEP.loss(np.asarray(x))) == pytest.approx(loss, abs=1e-14)
         p = sum(w * ndtr(c / 2 - loss / c) for c, w in zip(SHIFTS, WEIGHTS, strict=True))
         q = sum(w * ndtr(-c / 2 - loss / c) for c, w in zip(SHIFTS, WEIGHTS, strict=True))
@@ -138,7 +138,7 @@ def test_masses_and_places() -> None:
     at = np.linspace(-60, 80, 2_000_001)
     density = np.exp(STEP.log_p0(at))
     assert float(density.sum() * (at[1] - at[0])) == pytest.approx(1, rel=1e-9)
-    low, high = STEP.reach(-30.0, -30.0)
+    low, high = STEP.cutoffs(-30.0, -30.0)
     assert STEP.above(high)[0] <= -30
     assert STEP.below(low)[1] <= -30
 
@@ -178,4 +178,4 @@ def test_many_shifts_are_summed_where_they_have_a_share() -> None:
     for loss in (np.linspace(-9e5, 2e6, 5000), rng.uniform(-1e4, 1e4, 3000), np.zeros(1)):
         at = loss[:, None] / c + c / 2
         truth = np.logaddexp.reduce(w + np.log(10 / c) - at * at / 2 - math.log(2 * math.pi) / 2, axis=1)
-        assert step.log_p0(step.place(loss)) == pytest.approx(truth, rel=1e-12, abs=1e-9)
+        assert step.log_p0(step.inverse_loss(loss)) == pytest.approx(truth, rel=1e-12, abs=1e-9)

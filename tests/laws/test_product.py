@@ -53,7 +53,7 @@ def test_normal_steps_become_one_whatever_stands_between() -> None:
     assert isinstance(made.law, ComposedLaw)
     (pair, one), (normal, times) = made.law.steps()
     assert (one, times) == (1, 1)
-    assert pair.span is None
+    assert pair.support is None
     assert normal == NormalStep(math.sqrt(4 * 0.25 + 1.0))
 
 
@@ -75,15 +75,15 @@ class Logistic(QuadratureStep):
     m: float
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         return (-math.inf, math.inf)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         return (-self.m, self.m)
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         return True
 
     def loss(self, x: Array) -> Array:
@@ -95,7 +95,7 @@ class Logistic(QuadratureStep):
         x = np.asarray(x, dtype=float)
         return np.asarray(2 * (expit(self.m - x) - expit(-x)))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """e^{(L−m)/2} = (1 + e^{−x})/(1 + e^{m−x})."""
         with np.errstate(divide="ignore", invalid="ignore"):
             r = np.exp((np.asarray(loss, dtype=float) - self.m) / 2)
@@ -106,7 +106,7 @@ class Logistic(QuadratureStep):
         x = np.asarray(x, dtype=float)
         return np.asarray(-np.abs(x) - 2 * np.logaddexp(0.0, -np.abs(x)))
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         return np.full(np.shape(x), 2.0)
 
     def error(self, x: Array) -> Array:
@@ -118,7 +118,7 @@ class Logistic(QuadratureStep):
     def below(self, x: float) -> tuple[float, float]:
         return -float(np.logaddexp(0.0, self.m - x)), -float(np.logaddexp(0.0, -x))
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         return log_bottom, self.m - log_top
 
     def psi(self) -> float:

@@ -66,7 +66,7 @@ class IntegerNoise(ABC):
 
     @property
     @abstractmethod
-    def concentration(self) -> float:
+    def claimed_zcdp(self) -> float:
         """ρ with D_a ≤ ρ·a·d² at every order a and distance d; infinite where there is none."""
 
     @abstractmethod
@@ -142,7 +142,7 @@ class DiscreteNormal(IntegerNoise):
         return 1 / self.sigma
 
     @property
-    def concentration(self) -> float:
+    def claimed_zcdp(self) -> float:
         """1/2σ²."""
         return 1 / (2 * self.sigma**2)
 
@@ -207,7 +207,7 @@ class Skellam(IntegerNoise):
         return 0.0
 
     @property
-    def concentration(self) -> float:
+    def claimed_zcdp(self) -> float:
         """Unknown."""
         return math.inf
 
@@ -304,12 +304,12 @@ class UnboundedTail:
     swapped: bool = False
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Whether it is the noise moved, and nothing else."""
         return self.drawn == 1 and self.told == 1
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The infimum and the supremum of the loss: a sample's is bounded below."""
         low = math.log1p(-self.drawn) if self.drawn < 1 else -math.inf
         return (-math.inf, -low) if self.swapped else (low, math.inf)
@@ -329,16 +329,16 @@ class UnboundedTail:
             return math.log1p(self.told * math.expm1(value))
         return value + math.log(self.told) + math.log1p((1 - self.told) / self.told * math.exp(-value))
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double."""
         a = -power if self.swapped else power
         if a < 0 and self.drawn < 1:  # the end of the losses, which is near long before masses of e^{−|a|}
             end = -math.log1p(-self.drawn)
             return end, end
-        if math.isinf(self.noise.concentration):  # losses that grow with log k: a moment is a double yet
+        if math.isinf(self.noise.claimed_zcdp):  # losses that grow with log k: a moment is a double yet
             value = self.log_moment(power) / abs(power)
             return value, value
-        grown = abs(a) * (self.noise.concentration * self.distance**2)
+        grown = abs(a) * (self.noise.claimed_zcdp * self.distance**2)
         return max(grown + math.log(self.drawn), 0.0), grown
 
     # -- sums ---------------------------------------------------------------------------------------------------------
@@ -395,14 +395,14 @@ class UnboundedTail:
     # -- ψ ------------------------------------------------------------------------------------------------------------
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """What ψ tends to as α → 0, whether drawn or not."""
         return self.noise.slope * self.distance
 
     @property
-    def most_rho(self) -> float:
+    def zcdp_rho(self) -> float:
         """ρ with D_a ≤ ρ·a in both orders; sampling does not raise it."""
-        return min(self.noise.concentration * self.distance**2, self.psi() ** 2 / 2)
+        return min(self.noise.claimed_zcdp * self.distance**2, self.psi() ** 2 / 2)
 
     def psi(self) -> float:
         """The largest gap where everybody is drawn: sampling does not raise it."""
@@ -422,7 +422,7 @@ class UnboundedTail:
         best = max(self._gap(*(float(v[i]) for v in (k, tails, before, gaps))) for i in near)
         if noise.slope and k[-1] < 8 * noise.scale**2:
             best = max(best, self._far_gap(float(k[-1])))
-        return max(best, self.least_psi)
+        return max(best, self.psi_limit)
 
     @cached_property
     def _vertices(self) -> tuple[Array, Array, Array]:
@@ -434,7 +434,7 @@ class UnboundedTail:
         return np.arange(d + 1.0, above.size), above[d + 1 :], above[1:-d]
 
     @cached_property
-    def tails(self) -> TailSplit:
+    def tail_split(self) -> TailSplit:
         """Parted at some k: below, losses are at most that of k − 1; from k on, gaps are those of the vertices there,
         between which the curve is a chord.
         """
@@ -444,11 +444,11 @@ class UnboundedTail:
         if self.noise.slope and k[-1] < 8 * self.noise.scale**2:
             most = np.maximum(most, replace(self, drawn=1.0, told=1.0)._far_gap(float(k[-1])) * (1 + _NEAR))
         some = np.unique(np.linspace(0, k.size - 1, _SPLITS).astype(int))
-        shift = np.minimum(np.maximum(most[some], self.least_psi), self.psi())
+        shift = np.minimum(np.maximum(most[some], self.psi_limit), self.psi())
         cost = self.noise.loss(k[some] - 1.0, self.distance)
         return TailSplit(self.drawn, np.append(-np.inf, cost), np.append(self.psi(), shift))
 
-    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+    def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
         """(low, high) of the largest gap where α ≤ e^log_alpha if every TPR is e^more as large: low is of tests whose α
         is e^share as large, too. Vertices do, from the one above that α on, and those beyond the list.
         """
@@ -465,7 +465,7 @@ class UnboundedTail:
         if not self.noise.slope or k[-1] < 8 * self.noise.scale**2:
             high = max(high, self._far_gap(float(k[-1]), more) * (1 + _NEAR))
             low = max(low, self._far_gap(float(k[-1]), more, share) * (1 - _NEAR))
-        return max(low, self.least_psi), max(high, self.least_psi)
+        return max(low, self.psi_limit), max(high, self.psi_limit)
 
     def psi_of_list(self, gaps: Array, alpha: Array, miss: Array) -> float:
         """ψ from the gaps of a list's vertices and their errors, with what lies beyond; at most everybody's.
@@ -485,8 +485,8 @@ class UnboundedTail:
         """
         last = float(self.noise.reach + self.distance)
         if self.noise.slope and last >= 8 * self.noise.scale**2:
-            return self.least_psi
-        return max(self._far_gap(last), self.least_psi)
+            return self.psi_limit
+        return max(self._far_gap(last), self.psi_limit)
 
     def _gap(self, k: float, log_tail: float, before: float, rough: float) -> float:
         """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, log P(K ≥ k)/P(k), and their difference as it is."""

@@ -342,7 +342,7 @@ class ConcentratedClaim:
         """m·(ξ + ρ(1 + m))."""
         return m * (self.xi + self.rho * (1 + m))
 
-    def grouped(self, size: int) -> tuple[float, float]:
+    def group(self, size: int) -> tuple[float, float]:
         """(ρ, ξ) of a group of k people: (ξ·k·(1 + 1/2 + … + 1/k), k²ρ)-zCDP (Bun & Steinke 2016)."""
         harmonic = float(digamma(size + 1) - digamma(1))
         return size * size * self.rho * (1 + 1e-15), self.xi * size * harmonic * (1 + 1e-12)
@@ -392,7 +392,7 @@ class Envelope(Finite):
         """The polygon, rounded down; near α = 1 from the far corner, where thousands of masses keep their digits."""
         low = Finite.tradeoff(self, alpha)
         if np.any(alpha > 0.5):
-            other = self if self.mirrored else self.reverse()
+            other = self if self.symmetric else self.reverse()
             low = np.where(alpha > 0.5, np.minimum(low, other.inverse_roc(np.maximum(1 - alpha, 0.0))), low)
         return np.asarray(low * (1 - self.rounding))
 

@@ -310,7 +310,7 @@ class Finite(Composable):
     @property
     def _far_ends(self) -> tuple[float, float]:
         """The infimum and the supremum of the ratio, where it goes on beyond the list."""
-        return (0.0, 0.0) if self.far is None else self.far.ends
+        return (0.0, 0.0) if self.far is None else self.far.loss_range
 
     def tradeoff(self, alpha: Array) -> Array:
         """Linear between vertices; the miss is summed from the bottom to keep its digits."""
@@ -412,7 +412,7 @@ class Finite(Composable):
         if self.far is None:
             return Composable.far_renyi(self, order)
         order = np.asarray(order, dtype=float)
-        return np.asarray([self.far.growth(1 - float(a))[1] for a in order.ravel()]).reshape(order.shape)
+        return np.asarray([self.far.moment_growth(1 - float(a))[1] for a in order.ravel()]).reshape(order.shape)
 
     def _moment_less_one(self, power: float) -> float:
         """Σ p1^a p0^{1−a} − 1 without cancellation: what only one law shows takes (1−a)·only0 + a·only1 away."""
@@ -447,7 +447,7 @@ class Finite(Composable):
         """The largest Φ⁻¹(recall) − Φ⁻¹(α) over the vertices: f is a chord there and G_μ convex, so f ≥ G_μ between
         two vertices as soon as it holds at both. Infinite if either law has an atom the other lacks.
         """
-        if self.far is not None and self.far.moves:
+        if self.far is not None and self.far.scales_by_group:
             return np.asarray(self.far.psi())
         if self.only0 > 0 or self.only1 > 0:
             return np.asarray(np.inf)
@@ -512,21 +512,21 @@ class FiniteStep(Step):
     family: ClassVar[Family] = Family.FINITE
 
     atoms: Atoms
-    mirrored: bool = False
+    symmetric: bool = False
     far: UnboundedTail | None = None
     rho: float = 0.0  # relative error of the masses, beyond that of their logarithms
     translation: Translation | None = field(default=None, kw_only=True)
 
     @property
-    def span(self) -> None:
+    def support(self) -> None:
         """No continuous part."""
         return
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The outermost atoms."""
         if self.far is not None:
-            return self.far.ends
+            return self.far.loss_range
         a = self.atoms
         low, high = (float(a.loss.min()), float(a.loss.max())) if a.loss.size else (0.0, 0.0)
         return (-math.inf if a.only0 > 0 else low), (math.inf if a.only1 > 0 else high)
@@ -539,9 +539,9 @@ class FiniteStep(Step):
         """0: there is no continuous part whose loss this could be."""
         return np.zeros(np.shape(x))
 
-    slope = bend = error = loss
+    slope = roughness = error = loss
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """Nowhere."""
         return np.zeros(np.shape(loss))
 
@@ -551,7 +551,7 @@ class FiniteStep(Step):
 
     below = above
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """No continuous part."""
         return (0.0, 0.0)
 
@@ -559,7 +559,7 @@ class FiniteStep(Step):
         """The pair itself."""
         a = self.atoms
         only = (a.only0, a.only1) if self.far is None else (0.0, 0.0)
-        return Finite(a.log_p - a.loss, a.loss, *only, self.mirrored, self.far, translation=self.translation)
+        return Finite(a.log_p - a.loss, a.loss, *only, self.symmetric, self.far, translation=self.translation)
 
     def log_moment(self, power: float) -> float:
         """A sum."""
@@ -569,15 +569,15 @@ class FiniteStep(Step):
             return 0.0
         return float(self.as_law().log_moment(np.asarray(power)))
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Of noise without end as it grows there."""
-        return Step.growth(self, power) if self.far is None else self.far.growth(power)
+        return Step.moment_growth(self, power) if self.far is None else self.far.moment_growth(power)
 
     def kl(self) -> float:
         """A sum."""
         return float(self.as_law().kl())
 
-    def kl_back(self) -> float:
+    def reverse_kl(self) -> float:
         """A sum."""
         return float(self.as_law().reverse().kl())
 
@@ -586,28 +586,28 @@ class FiniteStep(Step):
         return float(self.as_law().psi())
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """Of noise without end."""
-        return 0.0 if self.far is None else self.far.least_psi
+        return 0.0 if self.far is None else self.far.psi_limit
 
     @property
-    def own_psi(self) -> float:
+    def psi_floor(self) -> float:
         """Its own, but for rounding."""
         return self.psi() * (1 - _OWN) if self.rho == 0 else 0.0
 
     @property
-    def most_rho(self) -> float:
+    def zcdp_rho(self) -> float:
         """Of noise without end from what is known of it."""
-        return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
+        return self.psi() ** 2 / 2 if self.far is None else self.far.zcdp_rho
 
     @property
-    def tails(self) -> TailSplit:
+    def tail_split(self) -> TailSplit:
         """Of noise without end from its far tails."""
-        return super(FiniteStep, self).tails if self.far is None else self.far.tails
+        return super(FiniteStep, self).tail_split if self.far is None else self.far.tail_split
 
-    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+    def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
         """Likewise."""
-        return (0.0, math.inf) if self.far is None else self.far.far_gap(log_alpha, more, share)
+        return (0.0, math.inf) if self.far is None else self.far.tail_gap_bracket(log_alpha, more, share)
 
     def drawn(self, rate: float) -> FiniteStep:
         """H1 mixed with H0: Poisson sampling. A noise moved, and it back again, are mirror images."""
@@ -619,26 +619,26 @@ class FiniteStep(Step):
         a = LabelledSampleStep(self, rate).atoms
         order = np.argsort(a.loss, kind="stable")
         far = None if self.far is None else replace(self.far, told=rate)
-        return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.mirrored, far, self.rho)
+        return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.symmetric, far, self.rho)
 
     @property
     def sampled(self) -> bool:
         """Whether a noise is no longer moved for certain; of a mere list nobody knows."""
-        return self.far is not None and not self.far.moves
+        return self.far is not None and not self.far.scales_by_group
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Whether a group moves the noise as one person does, only further."""
-        return self.translation is not None or (self.far is not None and self.far.moves)
+        return self.translation is not None or (self.far is not None and self.far.scales_by_group)
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """Noise that moves, further; else every (ε, δ) of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
         if self.far is not None:
-            if not self.far.moves:
+            if not self.far.scales_by_group:
                 raise unknown_group("such")
             further = Finite.moved(self.far.noise, self.far.distance * size)
             return FiniteStep(further.atoms(), True, further.far)
-        if self.translation is not None and (moved := self.translation.grouped(size)) is not None:
+        if self.translation is not None and (moved := self.translation.group(size)) is not None:
             return moved
         law = self.as_law()
         if max(law.only0, law.only1) >= 1:
@@ -654,7 +654,7 @@ class FiniteStep(Step):
                 f"what is known of one person promises nothing about a group of {size}: ask of a smaller one"
             )
         made = Finite(*polygon(size * eps[kept], grown[kept]), mirrored=True)
-        return FiniteStep(made.atoms(), made.mirrored)
+        return FiniteStep(made.atoms(), made.symmetric)
 
 
 def _counts(outcomes: int, k: int) -> Array:
@@ -717,7 +717,7 @@ def finite_product(counted: Sequence[tuple[Finite, int]], most: int) -> Finite |
         log_p = (log_p[:, None] + more_p).ravel()
         loss = (loss[:, None] + more_loss).ravel()
         finite0, finite1 = finite0 + k * math.log1p(-law.only0), finite1 + k * math.log1p(-law.only1)
-    mirrored = all(law.mirrored for law, _ in counted)
+    mirrored = all(law.symmetric for law, _ in counted)
     return Finite(log_p, loss, -math.expm1(finite0), -math.expm1(finite1), mirrored)
 
 
@@ -731,9 +731,9 @@ class JointFiniteStep(FiniteStep):
     parts: tuple[CountedStep, ...] = ()
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The sums of theirs."""
-        low, high = (math.fsum(k * step.ends[i] for step, k in self.parts) for i in (0, 1))
+        low, high = (math.fsum(k * step.loss_range[i] for step, k in self.parts) for i in (0, 1))
         return low, high
 
     @property
@@ -744,45 +744,45 @@ class JointFiniteStep(FiniteStep):
     def as_law(self) -> Finite:
         """The list, with what lies beyond it at ±∞."""
         a = self.atoms
-        return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, self.mirrored)
+        return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, self.symmetric)
 
     def log_moment(self, power: float) -> float:
         """Moments multiply."""
         return math.fsum(k * step.log_moment(power) for step, k in self.parts)
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Divergences add up."""
-        each = [(step.growth(power), k) for step, k in self.parts]
+        each = [(step.moment_growth(power), k) for step, k in self.parts]
         return math.fsum(k * low for (low, _), k in each), math.fsum(k * high for (_, high), k in each)
 
     def kl(self) -> float:
         """Divergences add up."""
         return math.fsum(k * step.kl() for step, k in self.parts)
 
-    def kl_back(self) -> float:
+    def reverse_kl(self) -> float:
         """Divergences add up."""
-        return math.fsum(k * step.kl_back() for step, k in self.parts)
+        return math.fsum(k * step.reverse_kl() for step, k in self.parts)
 
     def psi(self) -> float:
         """√Σψ², a bound."""
         return math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self.parts))
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """√Σ of theirs squared."""
-        return math.sqrt(math.fsum(k * step.least_psi**2 for step, k in self.parts))
+        return math.sqrt(math.fsum(k * step.psi_limit**2 for step, k in self.parts))
 
     @property
-    def most_rho(self) -> float:
+    def zcdp_rho(self) -> float:
         """The sum."""
-        return math.fsum(k * step.most_rho for step, k in self.parts)
+        return math.fsum(k * step.zcdp_rho for step, k in self.parts)
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Not as one."""
         return False
 
-    def grouped(self, size: int) -> FiniteStep:
+    def group(self, size: int) -> FiniteStep:
         """Of its parts, one by one."""
         raise unknown_group("joint")
 
@@ -792,12 +792,12 @@ def joint_step(steps: Sequence[CountedStep], most: int) -> Step | None:
     bare = []
     for step, k in steps:
         a = step.atoms
-        bare.append((Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, step.mirrored), k))
+        bare.append((Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, step.symmetric), k))
     written = finite_product(bare, most)
     if written is None:
         return None
-    mirrored = all(step.mirrored for step, _ in steps)
+    mirrored = all(step.symmetric for step, _ in steps)
     rho = _ERROR + math.fsum(k * step.rho for step, k in steps)
-    if all(np.isfinite(step.ends).all() for step, _ in steps):
+    if all(np.isfinite(step.loss_range).all() for step, _ in steps):
         return FiniteStep(written.atoms(), mirrored, rho=rho)
     return JointFiniteStep(written.atoms(), mirrored, rho=rho, parts=tuple(steps))

@@ -47,7 +47,7 @@ class _TranslatedNoise(Translation):
         """The noise against the same, moved."""
         return Finite(*self.atoms(), mirrored=True, translation=self, known=self.known)
 
-    def grouped(self, size: int) -> FiniteStep | None:
+    def group(self, size: int) -> FiniteStep | None:
         """Moved by everybody; None where that is too far to be written down."""
         moved = self.further(size)
         return FiniteStep(moved.law().atoms(), True, translation=moved) if moved._enumerable else None

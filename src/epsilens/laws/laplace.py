@@ -182,7 +182,7 @@ class LaplaceStep(QuadratureStep):
     m: float
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """Mirror images."""
         return True
 
@@ -192,12 +192,12 @@ class LaplaceStep(QuadratureStep):
         return Atoms(np.array([-self.m, self.m]), np.array([-self.m - _LOG2, -_LOG2]))
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         """Between the two locations."""
         return (0.0, self.m)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """±m."""
         return (-self.m, self.m)
 
@@ -209,7 +209,7 @@ class LaplaceStep(QuadratureStep):
         """2."""
         return np.full(np.shape(x), 2.0)
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """(L + m)/2."""
         return np.asarray(np.clip((loss + self.m) / 2, 0.0, self.m))
 
@@ -217,7 +217,7 @@ class LaplaceStep(QuadratureStep):
         """½e^{−x}."""
         return np.asarray(-x - _LOG2)
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """Exponentials of slope 1; the loss has slope 2."""
         return np.full(np.shape(x), 2.0)
 
@@ -236,9 +236,9 @@ class LaplaceStep(QuadratureStep):
         gone = math.log(-math.expm1(-x)) if x > 0 else -math.inf
         return gone - _LOG2 - max(self.m - x, 0.0), gone - _LOG2
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
-        return self.span
+        return self.support
 
     def cumulant(self, tilts: Array) -> Array:
         """In closed form."""
@@ -274,11 +274,11 @@ class LaplaceStep(QuadratureStep):
         return Laplace(np.asarray(self.m))
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Further."""
         return True
 
-    def grouped(self, size: int) -> LaplaceStep:
+    def group(self, size: int) -> LaplaceStep:
         """So many times as far."""
         return LaplaceStep(self.m * size)
 
@@ -294,12 +294,12 @@ class LaplaceReplacementStep(QuadratureStep):
     rate: float
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """One value mirrors the other."""
         return True
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         """Beyond ±m the loss is constant."""
         return (-self.m, self.m)
 
@@ -314,7 +314,7 @@ class LaplaceReplacementStep(QuadratureStep):
         return float(mix(np.asarray(-self.m), self.rate))
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """±log((1−q+q·e^m)/(1−q+q·e^{−m}))."""
         top = float(mix(np.asarray(self.m), self.rate)) - self._floor
         return (-top, top)
@@ -322,7 +322,7 @@ class LaplaceReplacementStep(QuadratureStep):
     @property
     def atoms(self) -> Atoms:
         """The half lines beyond ±m."""
-        top = self.ends[1]
+        top = self.loss_range[1]
         # right of m, H1 has ½((1−q)e^{−m} + q) = ½e^{−m}(1−q+q·e^m), and H0 mirrors it
         log_h1 = -_LOG2 - self.m + float(mix(np.asarray(self.m), self.rate))
         return Atoms(np.array([-top, top]), np.array([log_h1 - top, log_h1]))
@@ -337,7 +337,7 @@ class LaplaceReplacementStep(QuadratureStep):
         u = 2 * np.abs(np.asarray(x, dtype=float)) - self.m
         return np.asarray(2 * np.exp(np.minimum(math.log(self.rate) + u - mix(u, self.rate), 0.0)))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """The inverse on each side."""
         loss = np.asarray(loss, dtype=float)
         x = (unmix(np.abs(loss) + self._floor, self.rate) + self.m) / 2
@@ -348,7 +348,7 @@ class LaplaceReplacementStep(QuadratureStep):
         x = np.asarray(x, dtype=float)
         return np.asarray(-_LOG2 - np.abs(x) + mix(np.abs(x) - np.abs(x + self.m), self.rate))
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """Exponentials of slopes up to 2."""
         return np.full(np.shape(x), 3.0)
 
@@ -374,16 +374,16 @@ class LaplaceReplacementStep(QuadratureStep):
         with_, without = self.above(-x)
         return without, with_
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
-        return self.span
+        return self.support
 
     def psi(self) -> float:
         """That of all records drawn, 2m apart."""
         return float(Laplace(np.asarray(2 * self.m)).psi())
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Where the part that was drawn outgrows the rest, on either side."""
         turn = (log_odds_against(self.rate) + self.m) / 2
         return (turn, -turn)
@@ -393,7 +393,7 @@ class LaplaceReplacementStep(QuadratureStep):
         """Laplace noise, drawn, one record for another."""
         return StepNoise(NoiseKind.LAPLACE, self.m, self.rate, Relation.REPLACE)
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """Nothing is known."""
         raise unknown_group("replace")
 
@@ -434,6 +434,6 @@ class NoisyMaxStep(LaplaceStep):
         """One of them."""
         return NoisyMax(np.asarray(self.m))
 
-    def grouped(self, size: int) -> NoisyMaxStep:
+    def group(self, size: int) -> NoisyMaxStep:
         """So many times as far."""
         return NoisyMaxStep(self.m * size)

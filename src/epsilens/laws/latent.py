@@ -41,7 +41,7 @@ class Latent(ValueSemantics, ABC):
             "so build the experiment of the sampled answer itself"
         )
 
-    def grouped(self, people: int) -> Any:
+    def group(self, people: int) -> Any:
         """What is learned about a group: refused, because who is in it decides what the rest of them hide."""
         raise InputError(
             f"k is {people}, and the answer depends on {self.unknown}: a group of people is not one of them k times as "

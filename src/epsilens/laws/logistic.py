@@ -218,19 +218,19 @@ class LogisticStep(QuadratureStep):
     epsilon: float
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """Mirror images."""
         return True
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         """±ε."""
         return (-self.epsilon, self.epsilon)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """±ε."""
-        return self.span
+        return self.support
 
     @property
     def known(self) -> Exactness:
@@ -238,7 +238,7 @@ class LogisticStep(QuadratureStep):
         return Exactness.BOUND
 
     @property
-    def concentration(self) -> float:
+    def claimed_zcdp(self) -> float:
         """ε²/8: a loss within an interval of length ε (Cesar & Rogers 2021)."""
         return self.epsilon**2 / 8
 
@@ -250,7 +250,7 @@ class LogisticStep(QuadratureStep):
         """1."""
         return np.ones(np.shape(x))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """Where there is one."""
         return np.asarray(np.clip(loss, -self.epsilon, self.epsilon))
 
@@ -258,7 +258,7 @@ class LogisticStep(QuadratureStep):
         """−L/2 − log(4·sinh(ε/2)) = −(L+ε)/2 − log 2(1−q)."""
         return np.asarray(-(x + self.epsilon) / 2 - math.log(-2 * math.expm1(-self.epsilon)))
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """The loss has slope 1."""
         return np.ones(np.shape(x))
 
@@ -282,9 +282,9 @@ class LogisticStep(QuadratureStep):
         between = math.log(-math.expm1((low - high) / 2)) - math.log(-math.expm1(-self.epsilon)) - self.epsilon / 2
         return between + high / 2, between - low / 2
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
-        return self.span
+        return self.support
 
     def log_moment(self, power: float) -> float:
         """In closed form."""
@@ -305,10 +305,10 @@ class LogisticStep(QuadratureStep):
         return BoundedRange(self.epsilon)
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Further: scores move k times as far."""
         return True
 
-    def grouped(self, size: int) -> LogisticStep:
+    def group(self, size: int) -> LogisticStep:
         """So many times as far."""
         return LogisticStep(self.epsilon * size)

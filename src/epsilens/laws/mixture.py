@@ -200,22 +200,22 @@ class _MixtureStep(QuadratureStep):
     # -- the loss -------------------------------------------------------------------------------------------------
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """One law is a mixture, the other is not."""
         return self._c.size == 1
 
     @property
-    def price(self) -> float:
+    def cost(self) -> float:
         """A few sums for each place, and for where a loss is; of many components few have a share."""
         return float(min(1 + self._c.size, _MOST_PRICE))
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         """The whole line."""
         return (-math.inf, math.inf)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """Unbounded above; below by the weight at 0."""
         return (self._at_zero, math.inf)
 
@@ -232,7 +232,7 @@ class _MixtureStep(QuadratureStep):
         """The mean shift, by shares of the sum."""
         return self._sums(x)[1]
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """Newton's steps on what does move, convex and never flat, from the right, where they cannot overshoot."""
         loss = np.asarray(loss, dtype=float)
         flat = loss.ravel()
@@ -277,11 +277,11 @@ class _MixtureStep(QuadratureStep):
         """Standard normal."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI)
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """Log densities fall with slope |x|; the loss, and the logarithm of its slope, change by E c²/E c at most."""
         return np.asarray(np.abs(x) + self._farthest(x))
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """The sum has no zero where the phases of its terms, and of one at 0, stay within half a turn."""
         return self._farthest(x)
 
@@ -302,7 +302,7 @@ class _MixtureStep(QuadratureStep):
         c, log_w = self._c[self._kept], self._log_w[self._kept]
         return _log_sum(log_w + log_ndtr(x - c)), float(log_ndtr(x))
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """A normal quantile below; above, high enough for all components together."""
         low = float(ndtri_exp(log_bottom))
         c, log_w = self._c[self._kept], self._log_w[self._kept]
@@ -321,14 +321,14 @@ class _MixtureStep(QuadratureStep):
 
     # -- the rest -------------------------------------------------------------------------------------------------
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """|a|c²/2 of the largest shift upwards, of the smallest downwards; H1 is at least its share of that."""
         end = -1 if power > 0 else 0
         grown, share = abs(power) * (float(self._c[end]) ** 2 / 2), float(self._log_w[end])
         if power > 0:
             return max(grown + share, 0.0), grown
         if grown == 0:
-            return super().growth(power)
+            return super().moment_growth(power)
         return max(grown - 1, 0.0), grown - share  # below 0 no shift brings H1 above that of the smallest
 
     def psi(self) -> float:
@@ -336,7 +336,7 @@ class _MixtureStep(QuadratureStep):
         return self.shift
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Where one component outgrows another, some of them where there are many."""
         turns = self._hull[1]
         return tuple(turns[:: max(-(-turns.size // _MOST_TURNS), 1)].tolist())
@@ -445,20 +445,20 @@ class BinomialStep(_MixtureStep):
         return True
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """More people, more to draw."""
         return True
 
-    def drawn_group(self, rate: float, size: int) -> Step:
+    def sampled_group(self, rate: float, size: int) -> Step:
         """The rate is that of any draw at all, and follows from its own."""
-        return self.grouped(size)
+        return self.group(size)
 
 
 @dataclass(frozen=True)
 class GroupStep(BinomialStep):
     """A group of ``count`` people, each drawn or not by a coin of their own, and each moving the sum by μ."""
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """So many groups."""
         return group_step(self.mu, self.rate, self.count * size)
 
@@ -467,7 +467,7 @@ class GroupStep(BinomialStep):
 class DrawsStep(BinomialStep):
     """A batch of ``count`` draws, each of which is a person with probability ``rate`` and moves the sum by μ."""
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """Each draw may be any of them."""
         if self.rate * size >= 1:
             raise InputError(f"a group of {size} is everybody who could be drawn: ask of a smaller group")
@@ -518,9 +518,9 @@ class OppositeMixtures(UnboundedStep):
         return self.side.sampled
 
     @property
-    def price(self) -> float:
+    def cost(self) -> float:
         """Two of one side, and where a loss is must be searched for."""
-        return 2 * self.side.price
+        return 2 * self.side.cost
 
     def loss(self, x: Array) -> Array:
         """F(x) − F(−x), F the loss of one side."""
@@ -532,7 +532,7 @@ class OppositeMixtures(UnboundedStep):
         x = np.asarray(x, dtype=float)
         return np.asarray(self.side.slope(x) + self.side.slope(-x))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """Newton's steps, kept between 0 and the place of the loss on one side: beyond 0, F(−x) < 0."""
         loss = np.asarray(loss, dtype=float)
         flat = np.abs(loss).ravel()
@@ -543,7 +543,7 @@ class OppositeMixtures(UnboundedStep):
         return np.asarray(np.copysign(out.reshape(loss.shape), loss))
 
     def _newton(self, wanted: Array) -> Array:
-        low, high = np.zeros(wanted.size), np.maximum(self.side.place(wanted), 0.0)
+        low, high = np.zeros(wanted.size), np.maximum(self.side.inverse_loss(wanted), 0.0)
         x = high.copy()
         live = np.arange(wanted.size)
         for _ in range(_HALVINGS):
@@ -568,14 +568,14 @@ class OppositeMixtures(UnboundedStep):
         x = np.asarray(x, dtype=float)
         return np.asarray(self.side.log_p0(x) + self.side.loss(-x))
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """Both sides."""
         x = np.abs(x)
-        return np.asarray(2 * self.side.bend(x) - x)
+        return np.asarray(2 * self.side.roughness(x) - x)
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """Both sides."""
-        return np.asarray(2 * self.side.wave(np.abs(x)))
+        return np.asarray(2 * self.side.singularity_rate(np.abs(x)))
 
     def error(self, x: Array) -> Array:
         """Both sides, and the inverse."""
@@ -591,32 +591,32 @@ class OppositeMixtures(UnboundedStep):
         """By symmetry."""
         return self.side.below(x)[0], self.side.above(-x)[0]
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Of one side, each way."""
-        return -self.side.reach(log_bottom, log_bottom)[1], self.side.reach(log_top, log_top)[1]
+        return -self.side.cutoffs(log_bottom, log_bottom)[1], self.side.cutoffs(log_top, log_top)[1]
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """That of one side upwards, where H0 ≤ N(0) beyond 0, and H0 ≥ w·N(0) with the weight w of no shift."""
-        low, high = self.side.growth(abs(power))
-        return max(low - 1 / abs(power), 0.0), min(high - self.side.ends[0], self.most_rho * abs(power))
+        low, high = self.side.moment_growth(abs(power))
+        return max(low - 1 / abs(power), 0.0), min(high - self.side.loss_range[0], self.zcdp_rho * abs(power))
 
     def psi(self) -> float:
         """Twice the largest shift."""
         return 2 * self.shift
 
     @cached_property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Of one side, each way."""
-        return (*self.side.turns, *(-turn for turn in self.side.turns))
+        return (*self.side.turning_points, *(-turn for turn in self.side.turning_points))
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """As the side."""
-        return self.side.moves
+        return self.side.scales_by_group
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """More of them on either side."""
-        return OppositeMixtures(self.side.grouped(size))
+        return OppositeMixtures(self.side.group(size))
 
 
 def replaced_group_step(mu: float, rate: float, people: int) -> Step:

@@ -237,7 +237,7 @@ class NormalStep(_NormalShift):
         """μ."""
         return np.full(np.shape(x), self.mu)
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """L/μ + μ/2."""
         return np.asarray(loss / self.mu + self.mu / 2)
 
@@ -245,11 +245,11 @@ class NormalStep(_NormalShift):
         """Standard normal."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI)
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """The log density falls with slope |x|, or |x − μ|."""
         return np.asarray(np.abs(x) + self.mu)
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """The loss, of slope μ."""
         return np.full(np.shape(x), self.mu)
 
@@ -265,7 +265,7 @@ class NormalStep(_NormalShift):
         """Φ(x − μ), Φ(x)."""
         return float(log_ndtr(x - self.mu)), float(log_ndtr(x))
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Normal quantiles."""
         return float(ndtri_exp(log_bottom)), self.mu - float(ndtri_exp(log_top))
 
@@ -278,7 +278,7 @@ class NormalStep(_NormalShift):
         """a(a−1)μ²/2."""
         return (power * self.mu) * ((power - 1) * self.mu) / 2 + 0.0  # not −0, no square of a huge order
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """|a|μ²/2."""
         grown = abs(power) * (self.mu**2 / 2)
         return grown, grown
@@ -319,26 +319,26 @@ class NormalStep(_NormalShift):
         return Normal(np.asarray(self.mu))
 
     @property
-    def kin(self) -> type[Step]:
+    def merge_class(self) -> type[Step]:
         """Normal steps become one."""
         return NormalStep
 
     @classmethod
-    def joined(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
+    def merged(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
         """μ² = Σkμ²."""
         square = sum(k * step.shift**2 for step, k in counted)
         return [(NormalStep(math.sqrt(square)), 1)] if square > 0 else []
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Further."""
         return True
 
-    def grouped(self, size: int) -> NormalStep:
+    def group(self, size: int) -> NormalStep:
         """So many times as far."""
         return NormalStep(self.mu * size)
 
-    def drawn_group(self, rate: float, size: int) -> Step:
+    def sampled_group(self, rate: float, size: int) -> Step:
         """A binomial number of people, each moving it as far."""
         return group_step(self.mu, rate, size)
 
@@ -372,7 +372,7 @@ class NormalReplacementStep(_NormalShift):
         shares = np.exp(log_q + self.mu * x - half - up) + np.exp(log_q - self.mu * x - half - down)
         return np.asarray(self.mu * shares)
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """μx = L/2 + asinh((1−q)/q·e^{μ²/2}·sinh(L/2)), from the quadratic in e^{μx}."""
         half = np.asarray(loss, dtype=float) / 2
         log_c = math.log1p(-self.rate) - math.log(self.rate) + self.mu * self.mu / 2 if self.rate < 1 else -math.inf
@@ -386,11 +386,11 @@ class NormalReplacementStep(_NormalShift):
         """The mixture without the person's other value."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI + self._arms(x)[1])
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """As a normal of either mean."""
         return np.asarray(np.abs(x) + 2 * self.mu)
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """Both arms, one falling where the other grows."""
         return np.full(np.shape(x), 2 * self.mu)
 
@@ -419,15 +419,15 @@ class NormalReplacementStep(_NormalShift):
         """By symmetry."""
         return self._tail(-x, -1), self._tail(-x, 1)
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """High enough for either part of each mixture."""
         one_sided = SampledStep(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
-        return -one_sided.reach(log_bottom, log_bottom)[1], one_sided.reach(log_top, log_top)[1]
+        return -one_sided.cutoffs(log_bottom, log_bottom)[1], one_sided.cutoffs(log_top, log_top)[1]
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """|a|μ²/2, the shift 2μ where all are drawn. H1 ≥ q·N(μ), and H0 ≤ N(0) beyond 0 and ≥ (1−q)·N(0)."""
         if self.rate == 1:
-            return NormalStep(2 * self.mu).growth(power)
+            return NormalStep(2 * self.mu).moment_growth(power)
         grown = abs(power) * (self.mu**2 / 2)
         return max(grown + math.log(self.rate) - 1, 0.0), grown - math.log1p(-self.rate)
 
@@ -436,7 +436,7 @@ class NormalReplacementStep(_NormalShift):
         return 2 * self.mu
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Where the part that was drawn outgrows the rest, on either side."""
         turn = self.mu / 2 + log_odds_against(self.rate) / self.mu
         return (turn, -turn)
@@ -447,7 +447,7 @@ class NormalReplacementStep(_NormalShift):
             return exchanged(self, power)
         if power <= 1:
             return super().exponent(power)
-        return drawn_beyond(super().exponent(power), power, self.mu, self.rate, self.turns[0], both=True)
+        return drawn_beyond(super().exponent(power), power, self.mu, self.rate, self.turning_points[0], both=True)
 
     @property
     def noise(self) -> StepNoise:
@@ -455,11 +455,11 @@ class NormalReplacementStep(_NormalShift):
         return StepNoise(NoiseKind.NORMAL, self.mu, self.rate, Relation.REPLACE)
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """More people are drawn."""
         return True
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """A binomial number of people on either side."""
         return (
             replaced_group_step(self.mu, self.rate, size)
@@ -491,7 +491,7 @@ class KnownShiftStep(UnboundedStep):
         return np.asarray(logs - logsumexp(logs))
 
     @property
-    def price(self) -> float:
+    def cost(self) -> float:
         """A sum over all shifts."""
         return float(min(1 + len(self.shifts) / 4, _MOST_PRICE))
 
@@ -509,7 +509,7 @@ class KnownShiftStep(UnboundedStep):
         """The smallest shift."""
         return np.full(np.shape(x), self.shifts[0])
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """L/c + c/2."""
         return np.asarray(np.asarray(loss, dtype=float) / self.shifts[0] + self.shifts[0] / 2)
 
@@ -547,7 +547,7 @@ class KnownShiftStep(UnboundedStep):
             out[part] = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
         return out.reshape(x.shape)
 
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """c(|L|/c_j² + ½) + c of the smallest c_j that has a share."""
         x = np.asarray(x, dtype=float)
         flat, out = x.ravel(), np.empty(x.size)
@@ -575,10 +575,10 @@ class KnownShiftStep(UnboundedStep):
         loss = float(self.loss(np.asarray(x)))
         return self._tail(-loss, -1), self._tail(-loss, 1)
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Far enough for all parts, on either side."""
         low, high = -self._far(log_bottom), self._far(log_top)
-        ends = self.place(np.asarray([low, high]))
+        ends = self.inverse_loss(np.asarray([low, high]))
         return float(ends[0]), float(ends[1])
 
     @cached_property
@@ -612,7 +612,7 @@ class KnownShiftStep(UnboundedStep):
             return float(logsumexp(self._log_w + each))
         return math.log1p(float(np.exp(self._log_w) @ np.expm1(each)))
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """|a|c²/2 of the largest shift, but for the logarithm of its weight over the order."""
         grown = abs(power) * (self.shifts[-1] ** 2 / 2)
         return max(grown + float(self._log_w[-1]) / abs(power), 0.0), grown
@@ -628,7 +628,7 @@ class KnownShiftStep(UnboundedStep):
         return self.shifts[-1]
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """The largest: where hardly anyone is flagged, it decides."""
         return self.shifts[-1]
 
@@ -638,12 +638,12 @@ class KnownShiftStep(UnboundedStep):
         return self.shifts[-1] ** 2 / self.shifts[0]
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Where the loss of a shift has its middle under either law, some of them where there are many."""
         some = self._c[np.unique(np.geomspace(1, self._c.size, _MOST_TURNS).astype(int)) - 1]
-        middles = self.place(np.concatenate((some**2 / 2, -(some**2) / 2)))
+        middles = self.inverse_loss(np.concatenate((some**2 / 2, -(some**2) / 2)))
         return tuple(middles.tolist())
 
-    def grouped(self, size: int) -> NormalStep:
+    def group(self, size: int) -> NormalStep:
         """So many times the largest shift, which dominates all others."""
         return NormalStep(size * self.shifts[-1])

@@ -185,12 +185,12 @@ def _concentrated(steps: Sequence[CountedStep], width: float) -> Law | None:
 
     Of one such step its own law says more.
     """
-    claimed = [(step.concentration, k) for step, k in steps if math.isfinite(step.concentration)]
+    claimed = [(step.claimed_zcdp, k) for step, k in steps if math.isfinite(step.claimed_zcdp)]
     rho = math.fsum(k * one for one, k in claimed)
     if sum(k for _, k in claimed) < 2 or rho > MOST_LOSS:
         return None
     law = zcdp_envelope(rho * (1 + 1e-15))
-    rest = [(step, k) for step, k in steps if not math.isfinite(step.concentration)]
+    rest = [(step, k) for step, k in steps if not math.isfinite(step.claimed_zcdp)]
     return ComposedLaw([*rest, *law.steps()], width, bound=True) if rest else law
 
 
@@ -202,12 +202,12 @@ def _gathered(steps: Sequence[CountedStep]) -> list[CountedStep]:
     equal: dict[Step | int, CountedStep] = {}
     kin: dict[type[Step], list[CountedStep]] = {}
     for step, k in steps:
-        if step.kin is None:
-            key = id(step) if step.span is None else step
+        if step.merge_class is None:
+            key = id(step) if step.support is None else step
             equal[key] = (step, equal[key][1] + k if key in equal else k)
         else:
-            kin.setdefault(step.kin, []).append((step, k))
-    return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.joined(alike))]
+            kin.setdefault(step.merge_class, []).append((step, k))
+    return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.merged(alike))]
 
 
 def _written_out(steps: list[CountedStep]) -> list[CountedStep]:

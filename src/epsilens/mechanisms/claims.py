@@ -225,9 +225,9 @@ def to_zcdp(experiment: Experiment) -> float:
     if isinstance(law, Envelope) and isinstance(law.moment, ConcentratedClaim) and law.moment.xi == 0:
         return law.moment.rho
     if isinstance(law, Finite) and law.far is not None:
-        return law.far.most_rho
+        return law.far.zcdp_rho
     if isinstance(law, Composable) and (steps := law.steps()):  # selections, whose worst cases are less concentrated
-        rho = math.fsum(k * step.concentration for step, k in steps)
+        rho = math.fsum(k * step.claimed_zcdp for step, k in steps)
         if math.isfinite(rho):
             return rho * (1 + 1e-15)
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))

@@ -92,7 +92,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     if size == 1:
         return experiment
     for latent in experiment.unknowns:
-        latent.grouped(size)
+        latent.group(size)
     told = {"of": experiment.name, "people": size}
     parts = experiment.parts or ((experiment, 1),)
     steps: list[CountedStep] = []
@@ -105,9 +105,9 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
         if claimed is not None:
             moved = list(steps_of(product_factor(claimed, times)))
         else:
-            moved = [(step.grouped(size), n) for step, n in inside]
+            moved = [(step.group(size), n) for step, n in inside]
         steps += moved
-        exact = claimed is None and all(step.moves for step, _ in (*inside, *moved))
+        exact = claimed is None and all(step.scales_by_group for step, _ in (*inside, *moved))
         if part.law.known is Exactness.BOUND or not exact:
             loose.append(part.name)
     if len(steps) == 1 and steps[0][1] == 1 and (law := steps[0][0].as_law()) is not None:
@@ -131,7 +131,7 @@ def _claimed_group(experiment: Experiment, size: int) -> Experiment | None:
     moment = law.moment
     nothing = f"the claim promises nothing about a group of {size}"
     if isinstance(moment, ConcentratedClaim):
-        rho, xi = moment.grouped(size)
+        rho, xi = moment.group(size)
         if max(rho, xi) > MOST_LOSS:
             raise InputError(f"{nothing}: ρ grows with the square of its size to {rho:.4g}, so ask of a smaller group")
         return claims.from_zcdp(rho, xi)

@@ -127,7 +127,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple
         noise = step.noise
         if experiment.law.known is Exactness.EXACT and noise is not None:  # the noise itself, not only a claim about it
             if rate == 1:  # both records are always there, twice as far apart
-                return step.grouped(2), Drawn.OPPOSITE
+                return step.group(2), Drawn.OPPOSITE
             return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE
         raise InputError(
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "

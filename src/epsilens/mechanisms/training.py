@@ -177,7 +177,7 @@ def _made(
             )
         return truncated(rows, neighbours, width), (_CUT,)
     steps = [(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows]
-    counted = gathered([(step if people == 1 else step.grouped(people), k) for step, k in steps])
+    counted = gathered([(step if people == 1 else step.group(people), k) for step, k in steps])
     if all(row.rate == 1 for row in rows):
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
         return Normal(np.asarray(mu)), ("no sampling: exact",)

@@ -72,7 +72,7 @@ def test_masses_against_quadrature(mu: float, rate: float) -> None:
         assert [math.exp(v) for v in step.above(-x)] == pytest.approx(
             [w + d for w, d in zip(whole, down, strict=True)], rel=1e-9
         )
-        assert float(step.place(step.loss(np.asarray(-x)))) == pytest.approx(-x, rel=1e-9)
+        assert float(step.inverse_loss(step.loss(np.asarray(-x)))) == pytest.approx(-x, rel=1e-9)
 
 
 def test_the_mass_at_rest_by_subtraction() -> None:
@@ -100,7 +100,7 @@ def test_moments(mu: float, rate: float) -> None:
         assert step.log_moment(power) == pytest.approx(step.log_moment(1 - power), rel=1e-9)
     slope = (moment(mu, rate, 1e-5).real - moment(mu, rate, -1e-5).real) / 2e-5
     assert step.kl() == pytest.approx(slope, rel=1e-5)
-    assert step.kl() == pytest.approx(step.kl_back(), rel=1e-9)
+    assert step.kl() == pytest.approx(step.reverse_kl(), rel=1e-9)
     assert step.kl() <= step.kl_bound()
 
 
@@ -115,10 +115,10 @@ def test_many_against_the_contour() -> None:
 
 def test_what_it_is() -> None:
     step = folded(1.0, 0.1)
-    assert step.mirrored
+    assert step.symmetric
     assert step.known is Exactness.BOUND
     assert step.sampled
-    assert step.psi() == step.least_psi == 1.0
+    assert step.psi() == step.psi_limit == 1.0
     assert pickle.loads(pickle.dumps(step)) == step
     with pytest.raises(InputError, match="group"):
-        step.grouped(2)
+        step.group(2)

@@ -92,8 +92,8 @@ def profiles(lattice: Lattice, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("step", "dt"), STEPS, ids=str)
 def test_one_step_dominates_and_is_dominated(step: Step, dt: float) -> None:
     losses = step.atoms.loss
-    lattice = discretise(step, dt, float(losses.min()) if losses.size else 0.0, step.reach(-90.0, -90.0))
-    low, high = (max(min(v, 4.0), -4.0) for v in step.ends)
+    lattice = discretise(step, dt, float(losses.min()) if losses.size else 0.0, step.cutoffs(-90.0, -90.0))
+    low, high = (max(min(v, 4.0), -4.0) for v in step.loss_range)
     u = np.linspace(low * 0.97, high * 0.97, 5)
     points = [0.0, 1.0, -1.0, 5.0, 10.0, 20.0]
     inner: object = step
@@ -117,7 +117,7 @@ def test_one_step_dominates_and_is_dominated(step: Step, dt: float) -> None:
 @pytest.mark.parametrize(("step", "dt"), STEPS, ids=str)
 def test_both_laws_keep_their_mass(step: Step, dt: float) -> None:
     losses = step.atoms.loss
-    lattice = discretise(step, dt, float(losses.min()) if losses.size else 0.0, step.reach(-40.0, -40.0))
+    lattice = discretise(step, dt, float(losses.min()) if losses.size else 0.0, step.cutoffs(-40.0, -40.0))
     side = lattice.upper
     loss = lattice.c + (side.start + np.arange(side.log_p.size)) * dt
     assert np.exp(side.log_p).sum() + side.only1 == pytest.approx(1.0, abs=2e-14)
@@ -145,7 +145,7 @@ def test_atoms_off_the_lattice(seed: int) -> None:
 
 def test_the_spread_adds_a_sixth_and_the_merge_takes_a_twelfth() -> None:
     dt = 0.01
-    lattice = discretise(NormalStep(1.0), dt, 0.0, NormalStep(1.0).reach(-60.0, -60.0))
+    lattice = discretise(NormalStep(1.0), dt, 0.0, NormalStep(1.0).cutoffs(-60.0, -60.0))
     for side, change in ((lattice.upper, dt**2 / 6), (lattice.lower, -(dt**2) / 12)):
         loss = lattice.c + (side.start + np.arange(side.log_p.size)) * dt
         p = np.exp(side.log_p)
@@ -170,11 +170,11 @@ def test_common_units() -> None:
 
 @pytest.mark.parametrize(("step", "dt"), STEPS, ids=str)
 def test_place_undoes_loss(step: Step, dt: float) -> None:
-    assert step.span is not None
-    low, high = step.reach(-40.0, -40.0)
+    assert step.support is not None
+    low, high = step.cutoffs(-40.0, -40.0)
     x = np.linspace(low, high, 41)[1:-1]
     loss = step.loss(x)
-    again = step.loss(step.place(loss))
+    again = step.loss(step.inverse_loss(loss))
     assert np.all(np.abs(again - loss) <= step.error(x) + 1e-18)
     assert np.all(np.diff(loss) >= 0)
 

@@ -31,7 +31,7 @@ def bracket(law: ComposedLaw, reading: str, *arguments: float) -> tuple[float, f
 
 def rr(epsilon: float) -> FiniteStep:
     high = -math.log1p(math.exp(-epsilon))
-    return FiniteStep(Atoms(A([-epsilon, epsilon]), A([high - epsilon, high])), mirrored=True)
+    return FiniteStep(Atoms(A([-epsilon, epsilon]), A([high - epsilon, high])), symmetric=True)
 
 
 SAMPLED_1, SAMPLED_2 = SampledStep(NormalStep(1.0), 1e-3), SampledStep(NormalStep(1.0), 1e-2)

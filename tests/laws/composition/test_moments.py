@@ -228,15 +228,15 @@ def test_divergences(mu: float, rate: float) -> None:
             q, p = logs(i * h)
             ahead, back = ahead + mp.exp(q) * (q - p), back + mp.exp(p) * (p - q)
         close(step.kl(), ahead * h)
-        close(step.kl_back(), back * h)
+        close(step.reverse_kl(), back * h)
         close(ReversedStep(step).kl(), back * h)
-        close(ReversedStep(step).kl_back(), ahead * h)
+        close(ReversedStep(step).reverse_kl(), ahead * h)
 
 
 def test_divergences_of_laplace_noise() -> None:
     for m in (1e-6, 0.3, 20.0, 900.0):
         assert LaplaceStep(m).kl() == pytest.approx(float(mp.expm1(-m) + m), rel=1e-9 if m < 1e-3 else 1e-12)
-        assert SampledStep(LaplaceStep(m), 1 - 1e-16).kl_back() == pytest.approx(LaplaceStep(m).kl(), rel=1e-9)
+        assert SampledStep(LaplaceStep(m), 1 - 1e-16).reverse_kl() == pytest.approx(LaplaceStep(m).kl(), rel=1e-9)
 
 
 STEPS: list[Step] = [

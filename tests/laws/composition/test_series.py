@@ -398,7 +398,7 @@ def test_what_is_cut_off_beside_losses_that_only_h0_shows(count: int, above: flo
     for i in range(count + 1):  # i of the others show −1
         p = math.comb(count, i) * weight[0] ** i * weight[1] ** (count - i)
         loss = float(-i + (count - i) * other.atoms.loss[1])
-        p1, p0 = (math.exp(v) for v in step.above(max(cut, float(step.place(A(log_t - loss))))))
+        p1, p0 = (math.exp(v) for v in step.above(max(cut, float(step.inverse_loss(A(log_t - loss))))))
         truth += p * (p1 - math.exp(log_t - loss) * p0)
     below = math.exp(step.below(-12.0)[0])
     assert float(low) <= truth * (1 + 1e-12)

@@ -53,7 +53,7 @@ def grown(above: Weighed, below: Weighed, power: float, places: Sequence[mp.mpf]
 
 
 def held(step: Step, power: float, truth: float, width: float = 1e-11) -> None:
-    low, high = step.growth(power)
+    low, high = step.moment_growth(power)
     assert low * (1 - ERROR) <= truth <= high * (1 + ERROR)
     assert high - low <= width * high
 
@@ -99,15 +99,15 @@ def test_losses_with_an_end_and_without_overlap(a: float) -> None:
     held(LaplaceStep(1.5), a, 1.5)
     held(LaplaceStep(1.5), -a, 1.5)
     only = FiniteStep(Atoms(np.asarray([0.0]), np.log([0.9]), 0.0, 0.1), False)
-    assert only.growth(a) == (math.inf, math.inf)
-    assert only.growth(-a)[1] < math.inf
-    low, high = Product([(SampledStep(NormalStep(1.0), 0.01), 100), (LaplaceStep(2.0), 3)]).growth(a)
+    assert only.moment_growth(a) == (math.inf, math.inf)
+    assert only.moment_growth(-a)[1] < math.inf
+    low, high = Product([(SampledStep(NormalStep(1.0), 0.01), 100), (LaplaceStep(2.0), 3)]).moment_growth(a)
     assert low * (1 - ERROR) <= 50 * a <= high * (1 + ERROR)
     assert high <= low * (1 + ERROR)
 
 
 def test_sums_beyond_doubles_end_at_the_largest() -> None:
-    assert Product([(NormalStep(1e4), 10**6)]).growth(1e300) == (np.finfo(float).max, math.inf)
+    assert Product([(NormalStep(1e4), 10**6)]).moment_growth(1e300) == (np.finfo(float).max, math.inf)
 
 
 @pytest.mark.parametrize("order", [1e155, 1e300])
@@ -166,11 +166,11 @@ STEPS: tuple[Step, ...] = (
 
 @pytest.mark.parametrize("step", STEPS, ids=repr)
 def test_masses_above_and_below_are_those_of_the_densities(step: Step) -> None:
-    assert step.span is not None
-    low, high = (float(np.clip(end, -40.0, 40.0)) for end in step.span)
+    assert step.support is not None
+    low, high = (float(np.clip(end, -40.0, 40.0)) for end in step.support)
     knots = [k for k in step.knots if low < k < high]
     for share in (0.0, 0.2, 0.5, 0.77):
-        x = low + share * (high - low) if math.isfinite(step.span[0]) else -2.0 + 5 * share
+        x = low + share * (high - low) if math.isfinite(step.support[0]) else -2.0 + 5 * share
         for ends, (p, q) in (((x, high), step.above(x)), ((low, x), step.below(x))):
             cuts = [ends[0], *(k for k in knots if ends[0] < k < ends[1]), ends[1]]
             for law, found in ((1, p), (0, q)):
@@ -185,15 +185,15 @@ def test_masses_above_and_below_are_those_of_the_densities(step: Step) -> None:
 @pytest.mark.parametrize("step", STEPS, ids=repr)
 def test_slopes_and_bends_are_those_of_the_loss(step: Step) -> None:
     """By differences: the slope, the place of a loss, and what bounds how fast all of them change."""
-    assert step.span is not None
-    low, high = (float(np.clip(end, -12.0, 12.0)) for end in step.span)
+    assert step.support is not None
+    low, high = (float(np.clip(end, -12.0, 12.0)) for end in step.support)
     for a, b in itertools.pairwise([low, *(k for k in step.knots if low < k < high), high]):
         x = np.linspace(a, b, 4001)[1:-1]
         loss, slope, middle = step.loss(x), step.slope(x), slice(1, -1)
         assert slope[middle] == pytest.approx((loss[2:] - loss[:-2]) / (x[2:] - x[:-2]), rel=1e-3, abs=1e-9)
         steep = slope > 1e-6
-        assert step.place(loss[steep]) == pytest.approx(x[steep], abs=1e-6)
-        bend = np.maximum(step.bend(x)[:-1], step.bend(x)[1:])
+        assert step.inverse_loss(loss[steep]) == pytest.approx(x[steep], abs=1e-6)
+        bend = np.maximum(step.roughness(x)[:-1], step.roughness(x)[1:])
         log_p0 = step.log_p0(x)
         changing = [log_p0, log_p0 + loss, loss] + ([np.log(slope)] if steep.all() else [])
         for one in changing:

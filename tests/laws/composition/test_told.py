@@ -67,7 +67,7 @@ def test_many_against_the_contour() -> None:
 
 def test_the_tilted_law_is_a_mixture() -> None:
     step, tilt = told(), 0.7
-    law = tilted(step, False, tilt, step.reach(-60.0, -60.0), 5.0)
+    law = tilted(step, False, tilt, step.cutoffs(-60.0, -60.0), 5.0)
     assert law is not None
     assert law.log_scale == pytest.approx(math.log(moment(tilt).real), rel=1e-10)
     mean = (moment(tilt + 1e-5).real - moment(tilt - 1e-5).real) / 2e-5 / moment(tilt).real
@@ -86,10 +86,10 @@ def test_the_tilted_law_is_a_mixture() -> None:
 def test_divergences_and_tails_add_up() -> None:
     step, parts = told(), told().parts
     assert step.kl() == pytest.approx(sum(share * one.kl() for one, share in parts))
-    assert step.kl_back() == pytest.approx(sum(share * one.kl_back() for one, share in parts))
-    assert step.psi() == step.least_psi == 2.0
+    assert step.reverse_kl() == pytest.approx(sum(share * one.reverse_kl() for one, share in parts))
+    assert step.psi() == step.psi_limit == 2.0
     assert step.known is Exactness.BOUND
-    assert not step.mirrored
+    assert not step.symmetric
     assert step.sampled
     for loss in (0.5, 0.0, -0.03):
         above, below = step.above(loss), step.below(loss)
@@ -100,9 +100,9 @@ def test_divergences_and_tails_add_up() -> None:
         fall = math.exp(step.below(loss + 1e-5)[1]) - math.exp(step.below(loss - 1e-5)[1])
         assert math.exp(float(step.log_p0(np.asarray(loss)))) == pytest.approx(fall / 2e-5, rel=1e-4)
     swapped = ReversedStep(step)
-    assert [share for _, share in swapped.branches] == [0.8, 0.2]
+    assert [share for _, share in swapped.components] == [0.8, 0.2]
     with pytest.raises(InputError, match="group"):
-        step.grouped(2)
+        step.group(2)
 
 
 def test_a_reversed_product_composes() -> None:
@@ -116,5 +116,5 @@ def test_a_reversed_product_composes() -> None:
 
 def test_mirrored_steps_stay_mirrored() -> None:
     both = LabelledMixture(((NormalReplacementStep(1.0, 0.1), 0.9), (NormalReplacementStep(2.0, 0.1), 0.1)))
-    assert both.mirrored
+    assert both.symmetric
     assert float(ComposedLaw([(both, 10)]).kl()) == pytest.approx(10 * both.kl())

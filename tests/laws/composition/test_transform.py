@@ -151,7 +151,7 @@ STEPS: list[Step] = [
 def _law(
     step: Step, flipped: bool, tilt: float, level: float
 ) -> tuple[TiltedNodes | TiltedLaplace, tuple[float, float], float] | None:
-    reach = step.reach(level, level)
+    reach = step.cutoffs(level, level)
     rough = tilted(step, flipped, tilt, reach, 1.0)
     if rough is None:
         return None
@@ -190,7 +190,7 @@ def test_a_small_loss_sampled_often_is_as_exact_as_it_claims() -> None:
         SampledStep(LaplaceStep(1e-6), 0.9),
         LaplaceReplacementStep(1e-7, 0.8),
     ):
-        x = np.linspace(*step.reach(-30.0, -30.0), 41)
+        x = np.linspace(*step.cutoffs(-30.0, -30.0), 41)
         assert (np.abs(step.loss(x) - density(step, x.astype(X))[1]) <= step.error(x)).all()
 
 

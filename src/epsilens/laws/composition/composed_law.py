@@ -90,7 +90,7 @@ class Sided(Composable):
     @property
     def symmetric(self) -> bool:
         """If every step is."""
-        return self._forward.product.mirrored
+        return self._forward.product.symmetric
 
     @property
     def direction(self) -> str:
@@ -142,7 +142,7 @@ class Sided(Composable):
 
     @property
     def _ends(self) -> tuple[float, float]:
-        low, high = self._forward.product.ends
+        low, high = self._forward.product.loss_range
         return (-high, -low) if self.flipped else (low, high)
 
     @property
@@ -458,7 +458,7 @@ class ComposedLaw(Sided):
         """What the steps grow by adds up, from the side of this law."""
         order = np.asarray(order, dtype=float)
         sign, side = (1.0 if self.flipped else -1.0), (1 if self._upper else 0)
-        found = [self._forward.product.growth(sign * float(a))[side] for a in order.ravel()]
+        found = [self._forward.product.moment_growth(sign * float(a))[side] for a in order.ravel()]
         return np.asarray(np.asarray(found) * self._rounded).reshape(order.shape)
 
     @property
@@ -471,7 +471,7 @@ class ComposedLaw(Sided):
         if not self.flipped:
             total = math.fsum(k * step.kl() for step, k in self._counted)
         else:  # D(H1‖H0) = E_{H1} L: the slope of the log moment at 1, by the same positive sum with the laws exchanged
-            total = math.fsum(k * step.kl_back() for step, k in self._counted)
+            total = math.fsum(k * step.reverse_kl() for step, k in self._counted)
         return np.asarray(total * self._rounded)
 
     def normal_size(self) -> float:

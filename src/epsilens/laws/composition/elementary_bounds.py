@@ -161,7 +161,7 @@ class AtomBounds:
 
 def atom_bounds(step: Step, flipped: bool) -> AtomBounds | None:
     """The readings of a step of atoms alone; None where there is a continuous part."""
-    law = step.as_law() if step.span is None else None
+    law = step.as_law() if step.support is None else None
     if law is None:
         return None
     largest = float(np.max(np.abs(step.atoms.loss), initial=0.0))
@@ -187,8 +187,8 @@ class LargestLossBounds:
     def __init__(self, steps: Sequence[CountedStep], flipped: bool) -> None:
         self.steps = [(ReversedStep(step) if flipped else step, k) for step, k in steps]
         self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
-        low, high = (f(step.ends[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
-        self.ends = max(low, -1e4), min(high, 1e4)
+        low, high = (f(step.loss_range[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
+        self.loss_range = max(low, -1e4), min(high, 1e4)
         self.atom_bounds = atom_bounds(steps[0][0], flipped) if self.alone else None
         self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
         self.order: list[float] = []
@@ -225,14 +225,14 @@ class LargestLossBounds:
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
-        grid = self.ends[1] * _SCALES
+        grid = self.loss_range[1] * _SCALES
         i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
         low = _last(
             lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
         )
         if not self.alone:
             return low, math.inf
-        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.ends[1])
+        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.loss_range[1])
         return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
@@ -242,15 +242,15 @@ class LargestLossBounds:
         # the least threshold that surely keeps to α
         b = -_last(
             lambda v: _over(log_alpha - _ROOM, self._rates(-v)[1]),
-            -self.ends[1],
-            -self.ends[0],
+            -self.loss_range[1],
+            -self.loss_range[0],
             [-v for v in reversed(self.order)],
         )
         recall, _, error = self._rates(b)
         low = max(recall - error, log_alpha)
         if not self.alone:
             return low, 0.0
-        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _ROOM), *self.ends, self.order)
+        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _ROOM), *self.loss_range, self.order)
         if not math.isfinite(more):
             return low, 0.0
         recall, _, error = self._rates(more)
@@ -260,15 +260,15 @@ class LargestLossBounds:
         return self.atom_bounds.roc(log_alpha) if self.atom_bounds else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _ROOM), *self.ends, self.order)
+        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _ROOM), *self.loss_range, self.order)
         _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
         high = min(alpha + error, log_recall)
         if not self.alone:
             return -math.inf, high
         less = -_last(
             lambda v: _over(log_recall - _ROOM, self._rates(-v)[0]),
-            -self.ends[1],
-            -self.ends[0],
+            -self.loss_range[1],
+            -self.loss_range[0],
             [-v for v in reversed(self.order)],
         )
         _, alpha, error = self._rates(less)
@@ -292,8 +292,12 @@ def _above(step: Step, b: float) -> tuple[float, float]:
     if beyond.any():
         p.append(float(np.logaddexp.reduce(atoms.log_p[beyond])))
         q.append(float(np.logaddexp.reduce((atoms.log_p - atoms.loss)[beyond])))
-    if step.span is not None and b < step.ends[1]:
-        more = step.above(float(step.place(np.asarray(b)))) if b > step.ends[0] else step.above(step.span[0])
+    if step.support is not None and b < step.loss_range[1]:
+        more = (
+            step.above(float(step.inverse_loss(np.asarray(b))))
+            if b > step.loss_range[0]
+            else step.above(step.support[0])
+        )
         p.append(more[0])
         q.append(more[1])
     return _together(p), _together(q)

@@ -16,7 +16,7 @@ from .fourier import MOST_POINTS, log_moment
 from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
 from .product import MOST_PAIRS, Product
-from .profile import LatticeProfile, joined, parts_of
+from .profile import LatticeProfile, lattice_product, parts_of
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, levels, plan
@@ -150,7 +150,7 @@ class Evaluator:
         Fewer λ are tried where a moment takes long.
         """
         best, more = start, 1 + self.product.moment_error
-        for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
+        for tilt in (_TILTS if self.product.cost <= 2 else _TILTS[::3]).tolist():
             here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * more)
             if not (here < best).any() or best.max() < _NOTHING:
                 break
@@ -263,7 +263,7 @@ class Evaluator:
             outline = plan(aimed)
             cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
             most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-            bins, window = product.extent(cut, most) * product.price, outline.high - outline.low
+            bins, window = product.extent(cut, most) * product.cost, outline.high - outline.low
             finest = max(window / MOST_POINTS, bins / _MOST_BINS)
             whole = bins + _EACH_POINT * window + (product.atom_range if product.unit(0.0) is None else 0.0)
             self._outlines = {(ask, width): _LatticeOutline(outline, cut, most, whole, finest)}
@@ -282,7 +282,7 @@ class Evaluator:
                 lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
             except TooManyPanels:  # densities that fall far faster than the loss moves
                 return None
-            cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
+            cost += math.ceil(product.cost * sum(lattice.upper.log_p.size for lattice in lattices))
             if self.flipped:
                 lattices = [lattice.reverse() for lattice in lattices]
             if all(lattice.exact for lattice in lattices):
@@ -298,7 +298,7 @@ class Evaluator:
         # a tilt that moves all mass to one lattice point serves nobody
         if abs(outline.tilt) * dt > _STEEPEST:
             outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
-        view, points = joined(self._counted(lattices), outline, ask)
+        view, points = lattice_product(self._counted(lattices), outline, ask)
         return _PricedView(view, cost + points, dt < 1.5 * finest)
 
     def _counted(self, lattices: Sequence[Lattice]) -> list[tuple[Lattice, int]]:
@@ -322,15 +322,15 @@ class Evaluator:
             lattices = [product.lattice(i, self.flipped, dt, cut, most, True) for i in range(len(product.steps))]
         except TooManyPanels:
             return None
-        cost = math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
+        cost = math.ceil(product.cost * sum(lattice.upper.log_p.size for lattice in lattices))
         if self.flipped:
             lattices = [lattice.reverse() for lattice in lattices]
-        view, points = joined(self._counted(lattices), outline, ask)
+        view, points = lattice_product(self._counted(lattices), outline, ask)
         return _PricedView(view, cost + points, dt > 1.5 * wanted)
 
     def _spacing(self, dt: float, finest: float) -> float:
         """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
-        dt, alone = max(dt, finest), all(step.span is None for step, _ in self.product.steps)
+        dt, alone = max(dt, finest), all(step.support is None for step, _ in self.product.steps)
         unit = self.product.unit(finest / 2 if alone else max(dt / 16, finest / 2))  # of atoms alone it leaves no error
         if unit is None:
             return float(2.0 ** (math.floor(8 * math.log2(dt)) / 8))  # few distinct ones, so that lattices are shared
@@ -397,7 +397,7 @@ class Evaluator:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
         wide = np.flatnonzero(self._wide(kind, low, high, allowed))
         cost = _DIRECT if kind == "delta" else _ALONE
-        each = 0 if self._largest.atom_bounds else math.ceil(cost * self.product.price)
+        each = 0 if self._largest.atom_bounds else math.ceil(cost * self.product.cost)
         if each:
             wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
         if wide.size:
@@ -423,13 +423,13 @@ class Evaluator:
             low, high = np.maximum(low, a), np.minimum(high, b)
             return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
 
-        hopeless = work.in_vain >= _MOST_IN_VAIN and self.product.price > _DEAR
+        hopeless = work.in_vain >= _MOST_IN_VAIN and self.product.cost > _DEAR
         made = None if hopeless else self._summed(question)
         if made is not None:
             work.in_vain = 0 if made.view is not None else work.in_vain + 1
             if use(made.view, made.cost):
                 return low, high
-        if self._apart and (use(self._surely, 0) or self.product.price > _DEAR):
+        if self._apart and (use(self._surely, 0) or self.product.cost > _DEAR):
             work.given_up.add((kind, float(flat[target])))
             return low, high
         if self._uneven(question):
@@ -485,7 +485,7 @@ class Evaluator:
 
     def _uneven(self, ask: Query) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
-        if all(step.span is None for step, _ in self.product.steps):
+        if all(step.support is None for step, _ in self.product.steps):
             return False
         if self.product.count <= _FEW:
             return True
@@ -505,7 +505,7 @@ class Evaluator:
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
             least = math.log(1e-3 * self.width) + min(known, most)
             # what serves one of many questions shall serve the others: of bounded losses how far it goes costs little
-            bounded = math.isfinite(self.product.ends[0]) and math.isfinite(self.product.ends[1])
+            bounded = math.isfinite(self.product.loss_range[0]) and math.isfinite(self.product.loss_range[1])
             least = _FLOOR if many and bounded else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
             half = work.budget.left < work.budget.most // 2  # of what there was is spent: no more than is left
             left = max(work.budget.portion, min(_FEWEST, work.budget.most))

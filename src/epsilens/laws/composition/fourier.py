@@ -383,14 +383,14 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     closed = step.tilted(tilt)
     if closed is not None:
         return closed
-    if step.branches:
-        parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.branches]
+    if step.components:
+        parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.components]
         known = [(law, share) for law, share in parts if law is not None]
         return TiltedMixture(known) if len(known) == len(parts) else None
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
-    if step.span is not None and reach[1] > reach[0]:
+    if step.support is not None and reach[1] > reach[0]:
         found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
         if found is None:
             return None
@@ -438,7 +438,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
 
 def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, still: float) -> Slabs:
     """Uniform parts of the tilted loss, from its log density in x: in the loss it is that over the slope."""
-    slope, bend, gap = step.slope(x), step.bend(x), np.diff(x)
+    slope, bend, gap = step.slope(x), step.roughness(x), np.diff(x)
     bent = np.maximum(bend[1:], bend[:-1])
     steepest = np.maximum(slope[1:], slope[:-1]) * np.exp(np.minimum(gap * bent, 50.0))
     change = gap * (3 * bent + (1 + tilt) * steepest)

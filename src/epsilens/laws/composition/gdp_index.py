@@ -76,12 +76,17 @@ def corner_gap(steps: Sequence[CountedStep], *, symmetric: bool) -> tuple[float,
     for step, k in steps:
         atoms = step.atoms
         n = atoms.loss.size
-        if step.span is not None or step.branches or not 0 < n <= _LONGEST or max(atoms.only0, atoms.only1) > _SEEN:
+        if (
+            step.support is not None
+            or step.components
+            or not 0 < n <= _LONGEST
+            or max(atoms.only0, atoms.only1) > _SEEN
+        ):
             return None
         size *= float(n) ** min(k, 64)
         if size > _MOST_LISTED or k > 64:
             return None
-        lost = lost or atoms.only0 > 0 or atoms.only1 > 0 or not all(math.isfinite(end) for end in step.ends)
+        lost = lost or atoms.only0 > 0 or atoms.only1 > 0 or not all(math.isfinite(end) for end in step.loss_range)
         rho += k * step.rho
     low = high = 0.0
     for flipped in (False,) if symmetric else (False, True):
@@ -175,14 +180,14 @@ def _beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) 
     bounded, endless = _endless(steps, flipped)
     share = 0.0
     for step, k in apart(steps):
-        largest = -step.ends[0] if flipped else step.ends[1]
+        largest = -step.loss_range[0] if flipped else step.loss_range[1]
         if math.isfinite(largest):
             top = int(np.argmin(step.atoms.loss) if flipped else np.argmax(step.atoms.loss))
             at_top = float(step.atoms.log_p[top] - (0.0 if flipped else step.atoms.loss[top]))
             share += k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _OFF * largest else -math.inf
     low, high = 0.0, math.inf
     if len(endless) == 1 and endless[0][1] == 1:
-        low, high = endless[0][0].far_gap(log_alpha, bounded, share)
+        low, high = endless[0][0].tail_gap_bracket(log_alpha, bounded, share)
     return (low if math.isfinite(low) else 0.0), min(high, _parted(-float(ndtri_exp(log_alpha)), bounded, endless))
 
 
@@ -193,7 +198,7 @@ def tail_gap(steps: Sequence[CountedStep], flipped: bool, z: float) -> float:
 
 def _endless(steps: Sequence[CountedStep], flipped: bool) -> tuple[float, list[CountedStep]]:
     """ξ of the steps whose losses are bounded in this order, and the others."""
-    ends = [(-step.ends[0] if flipped else step.ends[1], step, k) for step, k in apart(steps)]
+    ends = [(-step.loss_range[0] if flipped else step.loss_range[1], step, k) for step, k in apart(steps)]
     bounded = math.fsum(k * end for end, _, k in ends if math.isfinite(end))
     return bounded, [(step, k) for end, step, k in ends if not math.isfinite(end)]
 
@@ -204,7 +209,7 @@ def _parted(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
     Of k equal steps j are at their shift, in so many ways; of too many all are, as if nobody were left out.
     """
     many = math.prod(k + 1.0 for _, k in endless) > _MOST_TERMS
-    tails = [(step.tails, k) for step, k in endless]
+    tails = [(step.tail_split, k) for step, k in endless]
     taken = [0] * len(tails)
 
     def bound() -> float:
@@ -539,9 +544,9 @@ def least_shift(
 ) -> tuple[float, float]:
     """(low, high) of the least μ; each view is an order, the other one, and the largest loss of the first."""
     low = high = 0.0
-    known = [(0.0, math.fsum(k * step.most_rho for step, k in steps))]
-    bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in steps]
-    rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
+    known = [(0.0, math.fsum(k * step.zcdp_rho for step, k in steps))]
+    bounded = [(max(-step.loss_range[0], step.loss_range[1]), step, k) for step, k in steps]
+    rest = math.fsum(k * step.zcdp_rho for most, step, k in bounded if not math.isfinite(most))
     known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
     for forward, back, most in views:
         corners = _corners(forward)
@@ -614,7 +619,7 @@ def _corners(order: Evaluator) -> tuple[Array, Array]:
     """
     steps = order.product.steps
     count = order.product.count
-    low, high = min(step.ends[0] for step, _ in steps), max(step.ends[1] for step, _ in steps)
+    low, high = min(step.loss_range[0] for step, _ in steps), max(step.loss_range[1] for step, _ in steps)
     if order.flipped:
         low, high = -high, -low
     if not (count <= _MOST_CORNERS and -_LARGE < low < 0 < high < _LARGE):
@@ -727,7 +732,7 @@ class IndexView(NamedTuple):
 
     law: Law
     sides: Callable[[Budget], Sides]
-    ends: tuple[float, float]
+    loss_range: tuple[float, float]
     steps: Sequence[CountedStep]
     views: Sequence[tuple[Evaluator, Evaluator, float]]
 
@@ -744,7 +749,7 @@ class IndexView(NamedTuple):
     @property
     def bounded(self) -> bool:
         """Whether the loss is."""
-        return all(math.isfinite(end) for end in self.ends)
+        return all(math.isfinite(end) for end in self.loss_range)
 
     def wide(self, low: float, high: float) -> bool:
         """Whether that is wider than asked for."""
@@ -757,8 +762,8 @@ def psi_of(curve: IndexView) -> tuple[float, float]:
     Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
     """
     bound, law = curve.bound, curve.law
-    low, high = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in curve.steps)), bound
-    low = max(low, min(_at_the_end(curve), bound), *(step.own_psi for step, _ in apart(curve.steps)))
+    low, high = math.sqrt(math.fsum(k * step.psi_limit**2 for step, k in curve.steps)), bound
+    low = max(low, min(_at_the_end(curve), bound), *(step.psi_floor for step, _ in apart(curve.steps)))
     if not curve.wide(low, high):
         return low, high
     written = corner_gap(curve.steps, symmetric=law.symmetric)
@@ -799,7 +804,7 @@ def _by_tails(curve: IndexView, low: float) -> tuple[float, float]:
     for part in (4, 2):
         z = _LEVELS[at]
         a, b = largest_gap(
-            curve.sides(Budget.share(part * curve.part)), curve.ends, float(ndtr(-z)), curve.law.width,
+            curve.sides(Budget.share(part * curve.part)), curve.loss_range, float(ndtr(-z)), curve.law.width,
             symmetric=curve.law.symmetric,
         )  # fmt: skip
         low, high = max(low, a), min(high, max(b, beyond[at]))
@@ -816,7 +821,7 @@ def _at_the_end(curve: IndexView) -> float:
     for side in (1, 0):
         log_p = log_q = 0.0
         for step, k in curve.steps:
-            atoms, end = step.atoms, step.ends[side]
+            atoms, end = step.atoms, step.loss_range[side]
             here = np.abs(atoms.loss - end) <= _SAME_END * abs(end)
             if not here.any():
                 break
@@ -833,7 +838,7 @@ def _at_the_end(curve: IndexView) -> float:
 def _by_profile(curve: IndexView, budget: Budget) -> tuple[float, float]:
     if not curve.bounded:
         return 0.0, math.inf
-    return bounded_gap(curve.sides(budget), curve.ends, curve.law.width, symmetric=curve.law.symmetric)
+    return bounded_gap(curve.sides(budget), curve.loss_range, curve.law.width, symmetric=curve.law.symmetric)
 
 
 def _by_slices(curve: IndexView, budget: Budget) -> tuple[float, float]:
@@ -844,7 +849,7 @@ def mu_of(curve: IndexView, level: float) -> tuple[float, float]:
     """μ at a level, never above ψ's bound."""
     law = curve.law
     low, high = largest_gap(
-        curve.sides(Budget.share(curve.part)), curve.ends, level, law.width, symmetric=law.symmetric
+        curve.sides(Budget.share(curve.part)), curve.loss_range, level, law.width, symmetric=law.symmetric
     )
     if curve.wide(low, high) and low > _LARGE_SHIFT:
         other = gap_by_errors(law, level, low)

@@ -71,11 +71,11 @@ def product(
     done: list[GridLaw | None] = [None, None]
     work = 0
     for step, k in steps:
-        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_LOOKED * step.price))
+        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_LOOKED * step.cost))
         if found is None:
             return None
         *ends, places = found
-        work += math.ceil(_LOOKED * step.price * places)
+        work += math.ceil(_LOOKED * step.cost * places)
         for side in (0, 1):
             law = ends[side]
             left = k
@@ -111,7 +111,7 @@ def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[GridLaw
     Of steps told apart all of them, rarer. None where there would be more than ``most`` places to look at.
     """
     upper, lower, tops = [], [], [0.0, 0.0]
-    for one, share in step.branches or ((step, 1.0),):
+    for one, share in step.components or ((step, 1.0),):
         placed = _placed(one, edges, cut, most)
         if placed is None:
             return None
@@ -130,9 +130,9 @@ def _placed(
     atoms = step.atoms
     loss, mass, error = [atoms.loss], [np.exp(atoms.log_p)], [_SLACK * np.abs(atoms.loss)]
     top, above, below = atoms.only1, 0.0, 0.0
-    if step.span is not None:
-        low, high = step.reach(cut, cut)
-        places = np.clip(step.place(edges), low, high)
+    if step.support is not None:
+        low, high = step.cutoffs(cut, cut)
+        places = np.clip(step.inverse_loss(edges), low, high)
         at = np.unique(np.concatenate((places[np.isfinite(places)], [low, high])))
         try:
             left, width, _ = panels(step, at, most / _AT.size)
@@ -151,7 +151,7 @@ def _placed(
         error.append(step.error(np.asarray([low, high])) + _SLACK * np.abs(ends))
     losses, masses, errors = np.concatenate(loss), np.concatenate(mass), np.concatenate(error)
     upper, lower = masses.copy(), masses.copy()
-    if step.span is not None:
+    if step.support is not None:
         upper[-1], lower[-2] = 0.0, 0.0
     return (losses + errors, upper), (losses - errors, lower), top + above, top
 
@@ -399,7 +399,7 @@ def grid_profile(
             near = near[np.abs(near) > least]
     # each time masses are spread they move to the next point, and a bounded loss has much at its end
     often = (1 + ratio) ** (math.log2(count) + 2)
-    bounds = [end for step, _ in steps for end in step.ends if math.isfinite(end) and abs(end) > least]
+    bounds = [end for step, _ in steps for end in step.loss_range if math.isfinite(end) and abs(end) > least]
     twice = np.multiply.outer(np.asarray(bounds), 2.0 ** np.arange(math.floor(math.log2(count)) + 1)).ravel()
     near = np.concatenate((near, -twice if flipped else twice))
     edges = grid(least, ratio, (ends[0] * often, ends[1] * often), near)
@@ -410,11 +410,11 @@ def grid_profile(
 def _extent(steps: Sequence[CountedStep], flipped: bool, log_least: float) -> tuple[tuple[float, float], float]:
     """The least and the largest loss that matter, and the mean size of one step's loss under H1."""
     low = high = typical = 0.0
-    for step, k in [(one, k) for whole, k in steps for one, _ in whole.branches or ((whole, 1.0),)]:
+    for step, k in [(one, k) for whole, k in steps for one, _ in whole.components or ((whole, 1.0),)]:
         losses, masses = [step.atoms.loss], [np.exp(step.atoms.log_p)]
-        if step.span is not None:
+        if step.support is not None:
             cut = log_least - math.log(16.0 * k)
-            x = np.linspace(*step.reach(cut, cut), 400)
+            x = np.linspace(*step.cutoffs(cut, cut), 400)
             here = step.loss(x)
             losses.append(here)
             masses.append(np.exp(step.log_p0(x) + (0.0 if flipped else here)) * (x[1] - x[0]))

@@ -33,7 +33,7 @@ class LabelledMixture(Step):
     parts: tuple[tuple[Step, float], ...]
 
     @property
-    def branches(self) -> tuple[tuple[Step, float], ...]:
+    def components(self) -> tuple[tuple[Step, float], ...]:
         return self.parts
 
     @cached_property
@@ -47,24 +47,24 @@ class LabelledMixture(Step):
         )
 
     @property
-    def span(self) -> tuple[float, float]:
-        return self.ends
+    def support(self) -> tuple[float, float]:
+        return self.loss_range
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
-        return min(step.ends[0] for step, _ in self.parts), max(step.ends[1] for step, _ in self.parts)
+    def loss_range(self) -> tuple[float, float]:
+        return min(step.loss_range[0] for step, _ in self.parts), max(step.loss_range[1] for step, _ in self.parts)
 
     @property
-    def mirrored(self) -> bool:
-        return all(step.mirrored for step, _ in self.parts)
+    def symmetric(self) -> bool:
+        return all(step.symmetric for step, _ in self.parts)
 
     @property
     def rho(self) -> float:
         return max(step.rho for step, _ in self.parts)
 
     @cached_property
-    def price(self) -> float:
-        return math.fsum(step.price for step, _ in self.parts)
+    def cost(self) -> float:
+        return math.fsum(step.cost for step, _ in self.parts)
 
     def loss(self, x: Array) -> Array:
         return np.asarray(x, dtype=float)
@@ -72,7 +72,7 @@ class LabelledMixture(Step):
     def slope(self, x: Array) -> Array:
         return np.ones(np.shape(x))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         return np.asarray(loss, dtype=float)
 
     def log_p0(self, x: Array) -> Array:
@@ -80,15 +80,15 @@ class LabelledMixture(Step):
         x = np.asarray(x, dtype=float)
         found = []
         for step, share in self.parts:
-            inside = (x > step.ends[0]) & (x < step.ends[1])
-            at = step.place(np.where(inside, x, 0.0))
+            inside = (x > step.loss_range[0]) & (x < step.loss_range[1])
+            at = step.inverse_loss(np.where(inside, x, 0.0))
             with np.errstate(divide="ignore"):
                 density = step.log_p0(at) - np.log(step.slope(at)) + math.log(share)
             found.append(np.where(inside, density, -np.inf))
         return np.asarray(logsumexp(np.stack(found), axis=0))
 
-    def bend(self, x: Array) -> Array:
-        return self._most(x, lambda step, at: step.bend(at) * (1 + 1 / np.maximum(step.slope(at), 1e-300)))
+    def roughness(self, x: Array) -> Array:
+        return self._most(x, lambda step, at: step.roughness(at) * (1 + 1 / np.maximum(step.slope(at), 1e-300)))
 
     def error(self, x: Array) -> Array:
         return self._most(x, lambda step, at: step.error(at))
@@ -97,8 +97,8 @@ class LabelledMixture(Step):
         x = np.asarray(x, dtype=float)
         found = []
         for step, _ in self.parts:
-            inside = (x > step.ends[0]) & (x < step.ends[1])
-            found.append(np.where(inside, read(step, step.place(np.where(inside, x, 0.0))), 0.0))
+            inside = (x > step.loss_range[0]) & (x < step.loss_range[1])
+            found.append(np.where(inside, read(step, step.inverse_loss(np.where(inside, x, 0.0))), 0.0))
         return np.asarray(np.max(found, axis=0))
 
     def above(self, x: float) -> tuple[float, float]:
@@ -112,8 +112,8 @@ class LabelledMixture(Step):
         p, q = (float(np.logaddexp.reduce([w + one[i] for w, one in zip(weights, logs, strict=True)])) for i in (0, 1))
         return p, q
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        ends = [step.loss(np.asarray(step.reach(log_top, log_bottom))) for step, _ in self.parts]
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        ends = [step.loss(np.asarray(step.cutoffs(log_top, log_bottom))) for step, _ in self.parts]
         return min(float(one[0]) for one in ends), max(float(one[1]) for one in ends)
 
     def log_moment(self, power: float) -> float:
@@ -122,28 +122,28 @@ class LabelledMixture(Step):
             return float(logsumexp(each, b=[share for _, share in self.parts]))
         return math.log1p(math.fsum(share * math.expm1(one) for one, (_, share) in zip(each, self.parts, strict=True)))
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """That of the largest, but for the logarithm of its share over the order."""
-        each = [(*step.growth(power), math.log(share) / abs(power)) for step, share in self.parts]
+        each = [(*step.moment_growth(power), math.log(share) / abs(power)) for step, share in self.parts]
         return max(max(low + share for low, _, share in each), 0.0), max(high for _, high, _ in each)
 
     def kl(self) -> float:
         return math.fsum(share * step.kl() for step, share in self.parts)
 
-    def kl_back(self) -> float:
-        return math.fsum(share * step.kl_back() for step, share in self.parts)
+    def reverse_kl(self) -> float:
+        return math.fsum(share * step.reverse_kl() for step, share in self.parts)
 
     def kl_bound(self) -> float:
-        return self.kl() + self.kl_back()
+        return self.kl() + self.reverse_kl()
 
     def psi(self) -> float:
         """The largest: a normal shift that dominates each step dominates them told apart."""
         return max(step.psi() for step, _ in self.parts)
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """The largest: where hardly anyone is flagged, all of these may be in one step."""
-        return max(step.least_psi for step, _ in self.parts)
+        return max(step.psi_limit for step, _ in self.parts)
 
     @property
     def known(self) -> Exactness:
@@ -154,33 +154,33 @@ class LabelledMixture(Step):
     def sampled(self) -> bool:
         return any(step.sampled for step, _ in self.parts)
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         raise unknown_group("told")
 
 
 def _above(step: Step, loss: float) -> tuple[float, float]:
     """(log P, log Q) of the continuous part with a larger loss."""
-    assert step.span is not None
-    low, high = step.ends
+    assert step.support is not None
+    low, high = step.loss_range
     if loss >= high:
         return -math.inf, -math.inf
-    return step.above(float(step.place(np.asarray(loss))) if loss > low else step.span[0])
+    return step.above(float(step.inverse_loss(np.asarray(loss))) if loss > low else step.support[0])
 
 
 def _below(step: Step, loss: float) -> tuple[float, float]:
     """(log P, log Q) of the continuous part with a smaller loss."""
-    assert step.span is not None
-    low, high = step.ends
+    assert step.support is not None
+    low, high = step.loss_range
     if loss <= low:
         return -math.inf, -math.inf
-    return step.below(float(step.place(np.asarray(loss))) if loss < high else step.span[1])
+    return step.below(float(step.inverse_loss(np.asarray(loss))) if loss < high else step.support[1])
 
 
 def inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
     """Where one of the steps lies between two losses; what doubles do not hold is left out."""
-    far, (low, high) = step.reach(_UNSEEN, _UNSEEN), step.ends
-    first = float(step.place(np.asarray(losses[0]))) if losses[0] > low else -math.inf
-    last = float(step.place(np.asarray(losses[1]))) if losses[1] < high else math.inf
+    far, (low, high) = step.cutoffs(_UNSEEN, _UNSEEN), step.loss_range
+    first = float(step.inverse_loss(np.asarray(losses[0]))) if losses[0] > low else -math.inf
+    last = float(step.inverse_loss(np.asarray(losses[1]))) if losses[1] < high else math.inf
     return max(first, far[0]), min(last, far[1])
 
 

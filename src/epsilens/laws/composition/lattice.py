@@ -81,13 +81,13 @@ def _halves(
 ) -> tuple[Array, Array, float]:
     """log p and the ratio e/p (or f/p) of every half bin, and the largest error of a loss."""
     half = c + (start + np.arange(2 * count - 1) / 2) * dt
-    edges = np.maximum.accumulate(np.clip(step.place(half), *ends))
+    edges = np.maximum.accumulate(np.clip(step.inverse_loss(half), *ends))
     edges[0], edges[-1] = ends
     left, width, owner = panels(step, edges)
     log_p, part = np.full(2 * count - 2, -np.inf), np.zeros(2 * count - 2)
     if not left.size:
         return log_p, part, 0.0
-    spread = width * (np.maximum(step.bend(left), step.bend(left + width)) + 2)
+    spread = width * (np.maximum(step.roughness(left), step.roughness(left + width)) + 2)
     sizes = np.select([spread <= _FINEST, spread <= _FINE, spread <= _MEDIUM], [2, 3, 5], 10)
     sign = 1.0 - 2.0 * (owner & 1)  # right halves are even
     point = c + (start + (owner + 1) // 2) * dt
@@ -136,7 +136,7 @@ def discretise(
     to the nearest point, by an error of its loss that kappa carries, instead of spreading and merging it.
     """
     atoms = step.atoms
-    continuous = step.span is not None and reach[1] > reach[0]
+    continuous = step.support is not None and reach[1] > reach[0]
     ends = step.loss(np.asarray(reach, dtype=float)) if continuous else np.zeros(0)
     where = (np.concatenate((atoms.loss, ends)) - c) / dt
     nearest = np.rint(where)
@@ -153,8 +153,8 @@ def discretise(
     exact = not continuous
     beyond: list[tuple[int, float]] = []
     p_above = q_above = -math.inf
-    if step.span is not None and continuous:
-        low, high = (float(v) for v in np.clip(step.place(c + np.array([start, stop]) * dt), *step.span))
+    if step.support is not None and continuous:
+        low, high = (float(v) for v in np.clip(step.inverse_loss(c + np.array([start, stop]) * dt), *step.support))
         # where the lattice begins below the infimum of the loss there is no such place
         low = min(low, reach[0]) if math.isfinite(low) else reach[0]
         high = max(high, reach[1]) if math.isfinite(high) else reach[1]

@@ -38,9 +38,9 @@ class Product:
             self._moments[power] = math.fsum(k * step.log_moment(power) for step, k in self.steps)
         return self._moments[power]
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, which add up; the lower one a double."""
-        each = [(*step.growth(power), k) for step, k in self.steps]
+        each = [(*step.moment_growth(power), k) for step, k in self.steps]
         low, high = sum(k * low for low, _, k in each), sum(k * high for _, high, k in each)
         return (low if any(math.isinf(low) for low, _, _ in each) else min(low, sys.float_info.max)), high
 
@@ -59,14 +59,14 @@ class Product:
         return found
 
     @cached_property
-    def price(self) -> float:
+    def cost(self) -> float:
         """What a place of its dearest step costs to look at."""
-        return max((step.price for step, _ in self.steps), default=1.0)
+        return max((step.cost for step, _ in self.steps), default=1.0)
 
     @cached_property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """Whether both orders have the same trade-off."""
-        return all(step.mirrored for step, _ in self.steps)
+        return all(step.symmetric for step, _ in self.steps)
 
     @cached_property
     def moment_error(self) -> float:
@@ -81,13 +81,13 @@ class Product:
         TV² ≤ 1 − BC² ≤ 1 − e^{−KL} (Bretagnolle and Huber) stands in: BC ≥ e^{−KL/2} holds in both, and BC multiplies.
         """
         total = math.fsum(k * step.kl_bound() for step, k in self.steps)
-        one_order = sum(not step.mirrored for step, _ in self.steps) <= 1
+        one_order = sum(not step.symmetric for step, _ in self.steps) <= 1
         return math.sqrt(total / 2 if one_order else -math.expm1(-total)) * (1 + 1e-9)
 
     @cached_property
     def nothing(self) -> float:
         """A δ at which ε = 0 surely holds; of atoms alone the total variation is at hand, too."""
-        alone = all(step.span is None and not step.branches for step, _ in self.steps)
+        alone = all(step.support is None and not step.components for step, _ in self.steps)
         return min(self.pinsker, self.most * (1 + 1e-9)) if alone else self.pinsker
 
     @cached_property
@@ -110,10 +110,10 @@ class Product:
         return at_least_one((step.atoms.only0, k) for step, k in self.steps)
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The infimum and the supremum of the loss."""
-        low = math.fsum(k * step.ends[0] for step, k in self.steps)
-        return low, math.fsum(k * step.ends[1] for step, k in self.steps)
+        low = math.fsum(k * step.loss_range[0] for step, k in self.steps)
+        return low, math.fsum(k * step.loss_range[1] for step, k in self.steps)
 
     @cached_property
     def finite_ends(self) -> tuple[float, float]:
@@ -130,24 +130,24 @@ class Product:
         """How many steps are atoms alone, of which no spacing puts all on one lattice."""
         if self.unit(0.0) is not None:
             return 0
-        return sum(k for step, k in self.steps if step.span is None and step.atoms.loss.size > 1)
+        return sum(k for step, k in self.steps if step.support is None and step.atoms.loss.size > 1)
 
     def extent(self, cut: tuple[float, float], most: float) -> float:
         """The ranges of the steps' losses together, cut off there; of those that are not atoms alone."""
-        moving = [step for step, _ in self.steps if step.span is not None]
+        moving = [step for step, _ in self.steps if step.support is not None]
         return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
 
     @property
     def atom_range(self) -> float:
         """The ranges of the losses of steps that are atoms alone, likewise."""
-        lists = [step.atoms.loss for step, _ in self.steps if step.span is None]
+        lists = [step.atoms.loss for step, _ in self.steps if step.support is None]
         return math.fsum(float(np.ptp(loss)) for loss in lists if loss.size)
 
     def lattice(
         self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float, rounded: bool = False
     ) -> Lattice:
         """One step on a lattice, kept for the next question; atoms alone may be ``rounded``."""
-        rounded = rounded and self.steps[index][0].span is None
+        rounded = rounded and self.steps[index][0].support is None
         known = self._lattices.setdefault((index, flipped, rounded), [])
         for reached, lattice in known:  # no other will do: an answer shall not depend on what was asked before
             if lattice.dt == dt and reached == (*cut, most):
@@ -162,10 +162,10 @@ class Product:
 
 
 def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float, rounded: bool) -> Lattice:
-    if step.branches:
-        return added_lattices([(_discretised(one, dt, c, cut, most, rounded), share) for one, share in step.branches])
+    if step.components:
+        return added_lattices([(_discretised(one, dt, c, cut, most, rounded), share) for one, share in step.components])
     reach = reach_of(step, cut, most)
-    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1], rounded)
+    return discretise(step, dt, c, reach, reach[1] < step.cutoffs(*cut)[1], rounded)
 
 
 def _origin(step: Step, flipped: bool, dt: float) -> float:
@@ -173,11 +173,11 @@ def _origin(step: Step, flipped: bool, dt: float) -> float:
 
     A hair to the side where the lower side of this order can drop the difference.
     """
-    low, high = step.ends
+    low, high = step.loss_range
     if math.isfinite(low):
-        p, q = step.below(float(step.place(np.asarray(low + dt / 2))))
+        p, q = step.below(float(step.inverse_loss(np.asarray(low + dt / 2))))
     elif math.isfinite(high):
-        p, q = step.above(float(step.place(np.asarray(high - dt / 2))))
+        p, q = step.above(float(step.inverse_loss(np.asarray(high - dt / 2))))
     else:
         return 0.0
     return p - q + (_HAIR if flipped else -_HAIR) if math.isfinite(p) and math.isfinite(q) else 0.0
@@ -185,9 +185,9 @@ def _origin(step: Step, flipped: bool, dt: float) -> float:
 
 def _finite_ends(step: Step) -> tuple[float, float]:
     losses = step.atoms.loss
-    if step.span is None and losses.size:
+    if step.support is None and losses.size:
         return float(losses.min()), float(losses.max())
-    return step.ends
+    return step.loss_range
 
 
 def at_least_one(masses: Iterable[tuple[float, int]]) -> float:

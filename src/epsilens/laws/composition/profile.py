@@ -236,7 +236,7 @@ class _TiltedSums:
         self.fall, self.rise = (_powers(rate * dt, first - middle, stop - first) for rate in (-tilt, 1.0))
         self.centre = power.first_loss + middle * dt
         self.base = power.log_scale - tilt * self.centre
-        self.place = power.first_loss + first * dt
+        self.inverse_loss = power.first_loss + first * dt
         self.shift = power.loss_error + kappa
         self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * _U)
         self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
@@ -277,7 +277,7 @@ def _upper(power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float,
         np.minimum(h, _exp(-s.base), out=h)  # a probability
     np.maximum(h, _TINY, out=h)
     slope_base = s.base - s.centre
-    return Upper(s.place + s.shift, dt, s.base, h, tail, slope_base)
+    return Upper(s.inverse_loss + s.shift, dt, s.base, h, tail, slope_base)
 
 
 def _lower(
@@ -313,7 +313,7 @@ def _lower(
     if leaked > 0:  # what was cut off is a test of its own, not free of false positives
         alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
     # h and the recall fall with t, so that what holds further up holds here too
-    return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
+    return Lower(s.inverse_loss - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
 def _located(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: float) -> float:
@@ -374,7 +374,7 @@ def parts_of(lattices: Sequence[CountedStep], upper: bool) -> list[SidePower]:
     return [SidePower(lattice.c, lattice.upper if upper else lattice.lower, k) for lattice, k in lattices]
 
 
-def joined(lattices: Sequence[CountedStep], outline: LatticePlan, ask: Query) -> tuple[LatticeProfile, int]:
+def lattice_product(lattices: Sequence[CountedStep], outline: LatticePlan, ask: Query) -> tuple[LatticeProfile, int]:
     """The product about where it answers a question, and what it costs, in points; where no side differs, once."""
     dt = lattices[0][0].dt
     kappa, rho = math.fsum(k * one.kappa for one, k in lattices), math.fsum(k * one.rho for one, k in lattices)

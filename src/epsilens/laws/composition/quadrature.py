@@ -68,7 +68,7 @@ def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Arr
     left, width, owner = cuts[:-1][live], width[live], owner[live]
     if not left.size:
         return left, width, owner
-    spread = width * np.maximum(step.bend(left), step.bend(left + width))
+    spread = width * np.maximum(step.roughness(left), step.roughness(left + width))
     wanted = np.maximum(np.ceil(spread / _WIDE), 1)
     if not float(wanted.sum()) <= min(most, _MOST_MADE):
         raise TooManyPanels
@@ -85,8 +85,8 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
     """The step between two places as a few hundred nodes, for the choice of tilt and window."""
     atoms = step.atoms
     loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
-    if step.span is not None and high > low:
-        cuts = _even(np.linspace(low, high, 33), step.bend, 8)
+    if step.support is not None and high > low:
+        cuts = _even(np.linspace(low, high, 33), step.roughness, 8)
         if step.knots:
             cuts = np.unique(np.concatenate((cuts, [k for k in step.knots if low < k < high])))
         width = cuts[1:] - cuts[:-1]
@@ -102,12 +102,12 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
 
 def divergences(step: Step) -> float:
     """About D(H0‖H1) + D(H1‖H0) = ∫(dH1 − dH0)·L, from the nodes of a plan."""
-    if step.branches:
-        return math.fsum(share * divergences(one) for one, share in step.branches)
+    if step.components:
+        return math.fsum(share * divergences(one) for one, share in step.components)
     atoms = step.atoms
     if atoms.only0 or atoms.only1:
         return math.inf
-    low, high = step.reach(_LEFT_OUT, _LEFT_OUT)
+    low, high = step.cutoffs(_LEFT_OUT, _LEFT_OUT)
     found = nodes(step, low, high)
     return float(np.sum((np.exp(found.log_p) - np.exp(found.log_p - found.loss)) * found.loss))
 
@@ -162,7 +162,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
 def _changes(step: Step, cuts: Array, steepness: float) -> Array:
     """By how much the integrand changes from cut to cut, in units of what twenty nodes allow."""
     width = cuts[1:] - cuts[:-1]
-    bend, wave, loss = step.bend(cuts), step.wave(cuts), step.loss(cuts)
+    bend, wave, loss = step.roughness(cuts), step.singularity_rate(cuts), step.loss(cuts)
     change = (width * np.maximum(bend[1:], bend[:-1]) + steepness * (loss[1:] - loss[:-1])) / _STEEP
     return np.maximum(width * np.maximum(wave[1:], wave[:-1]) / _BEND, change)
 
@@ -178,7 +178,7 @@ def _log_integral(step: Step, f: Integrand, power: float) -> float:
     if atoms.loss.size:
         log_q = atoms.log_p - atoms.loss
         known.append(f(atoms.loss, log_q, log_q + power * atoms.loss))
-    if step.span is not None:
+    if step.support is not None:
         known.append(_refined(step, f, power, _cuts(step, power), _total(known)))
     return _total(known)
 
@@ -239,18 +239,18 @@ def _refined(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) 
 
 def _cuts(step: Step, power: float) -> Array:
     """Where to begin: closer together around every place at which the integrand may turn."""
-    assert step.span is not None
-    low, high = step.span
+    assert step.support is not None
+    low, high = step.support
     mu = step.shift
     reach = max(_FAR + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
     reach = min(reach, _FARTHEST)
     low, high = max(low, -reach), min(high, reach)
     if 0 <= power <= 1:  # dH1^a dH0^{1−a} is at most a·dH1 + (1−a)·dH0
-        seen = step.reach(_UNSEEN, _UNSEEN)
+        seen = step.cutoffs(_UNSEEN, _UNSEEN)
         low, high = max(low, seen[0]), min(high, seen[1])
     shifts = [0.0, mu, power * mu, (1 - power) * mu, (2 * power - 1) * mu] if mu else [low, high]
     places = [(s, 1.0) for shift in shifts for s in (shift, -shift)]
-    places += [(turn, 1 / mu if mu else 0.5) for turn in step.turns]
+    places += [(turn, 1 / mu if mu else 0.5) for turn in step.turning_points]
     cuts = [low, high, *step.knots]
     for place, scale in places:
         grown = scale * 4.0 ** np.arange(max(math.ceil(math.log(2 * reach / scale, 4)), 1))
@@ -321,7 +321,7 @@ class QuadratureStep(Step):
             return math.inf
         return math.exp(_log_integral(self, _log_slack, 0.0)) + atoms.only1
 
-    def kl_back(self) -> float:
+    def reverse_kl(self) -> float:
         """D(H1‖H0): the same with the laws exchanged, p·(e^{−L} − 1 + L)."""
         atoms = self.atoms
         if atoms.only1 > 0:
@@ -339,15 +339,15 @@ class UnboundedStep(QuadratureStep):
     __slots__ = ()
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         return True
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         return (-math.inf, math.inf)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         return (-math.inf, math.inf)
 
 

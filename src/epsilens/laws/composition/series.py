@@ -384,7 +384,7 @@ def rest_of(
     for (step, k), (low, high), (law, _) in zip(steps, reaches, laws, strict=True):
         atoms = step.atoms
         over, under = (-math.inf, -math.inf), (-math.inf, -math.inf)
-        if step.span is not None and not law.uncut:
+        if step.support is not None and not law.uncut:
             over, under = step.above(high), step.below(low)
             if math.isfinite(over[0]):
                 b = min(b, float(step.loss(np.asarray(high))))
@@ -432,7 +432,7 @@ _MOST_AT_ONCE = 2**20
 
 def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, width: float) -> SeriesProfile | None:
     """The readings about the aim of a question; None where only a lattice will do."""
-    if all(step.span is None for step, _ in steps):
+    if all(step.support is None for step, _ in steps):
         return None  # a lattice is exact
     count = sum(k for _, k in steps)
     most = math.inf

@@ -143,7 +143,7 @@ class Step(ABC):
 
     @property
     @abstractmethod
-    def span(self) -> tuple[float, float] | None:
+    def support(self) -> tuple[float, float] | None:
         """The ends of the continuous part in x, or None where there is none."""
 
     @property
@@ -153,12 +153,12 @@ class Step(ABC):
 
     @property
     @abstractmethod
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The infimum and the supremum of the loss."""
 
     @property
     @abstractmethod
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         """Whether both orders have the same trade-off."""
 
     @property
@@ -175,7 +175,7 @@ class Step(ABC):
         """dL/dx."""
 
     @abstractmethod
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         """The x of a loss; the end of the span where there is none."""
 
     @abstractmethod
@@ -183,12 +183,12 @@ class Step(ABC):
         """Log density under H0; under H1 it is this plus the loss."""
 
     @abstractmethod
-    def bend(self, x: Array) -> Array:
+    def roughness(self, x: Array) -> Array:
         """A bound on how fast log densities, the loss and the logarithm of its slope change with x."""
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """The same without what is entire in x, such as a normal density: branch points are π over this away."""
-        return self.bend(x)
+        return self.roughness(x)
 
     @abstractmethod
     def error(self, x: Array) -> Array:
@@ -203,7 +203,7 @@ class Step(ABC):
         """(log H1, log H0) mass of the continuous part below x."""
 
     @abstractmethod
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """(low, high): H1 has at most e^log_top above high, H0 at most e^log_bottom below low."""
 
     # -- its moments, which add up over a product -----------------------------------------------------------------
@@ -212,7 +212,7 @@ class Step(ABC):
     def log_moment(self, power: float) -> float:
         """log ∫dH1^a dH0^{1−a}."""
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double.
 
         It is a Rényi divergence but for a share 1/|a|: it never falls with the order, and is at most the largest loss
@@ -221,8 +221,8 @@ class Step(ABC):
         if (self.atoms.only1 if power > 0 else self.atoms.only0) > 0:
             return math.inf, math.inf
         least = self.log_moment(math.copysign(FAR_ORDER, power)) / FAR_ORDER
-        largest = self.ends[1] if power > 0 else -self.ends[0]
-        most = min(largest, self.most_rho * abs(power))
+        largest = self.loss_range[1] if power > 0 else -self.loss_range[0]
+        most = min(largest, self.zcdp_rho * abs(power))
         return (min(least, most) if math.isfinite(least) else 0.0), most
 
     @abstractmethod
@@ -230,12 +230,12 @@ class Step(ABC):
         """D(H0‖H1)."""
 
     @abstractmethod
-    def kl_back(self) -> float:
+    def reverse_kl(self) -> float:
         """D(H1‖H0)."""
 
     def kl_bound(self) -> float:
         """A bound on the divergence, in one order or the other, without quadrature; infinite where none is known."""
-        return self.kl() * (1 + 1e-12) if self.span is None else math.inf  # of atoms alone it is a sum
+        return self.kl() * (1 + 1e-12) if self.support is None else math.inf  # of atoms alone it is a sum
 
     def chi_square(self) -> float:
         """A bound on χ²(H1‖H0); infinite where none is known."""
@@ -246,26 +246,26 @@ class Step(ABC):
         """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
 
     @property
-    def least_psi(self) -> float:
+    def psi_limit(self) -> float:
         """What ψ tends to as α → 0, whatever else is observed beside it."""
         return self.psi() if self.shift > 0 else 0.0
 
     @property
-    def most_rho(self) -> float:
+    def zcdp_rho(self) -> float:
         """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
         return self.psi() ** 2 / 2
 
     @property
-    def own_psi(self) -> float:
+    def psi_floor(self) -> float:
         """A ψ that the step surely has by itself, so that whatever holds it has as much."""
         return 0.0
 
     @property
-    def tails(self) -> TailSplit:
+    def tail_split(self) -> TailSplit:
         """Of the order in which the loss has no end, or of both."""
         return TailSplit(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
 
-    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+    def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
         """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
         TPR is e^more as large: low is of tests whose α is e^share as large, too.
         """
@@ -282,12 +282,12 @@ class Step(ABC):
         return 1e-11
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """Where the part of a mixture that was drawn outgrows the rest."""
         return ()
 
     @property
-    def branches(self) -> tuple[tuple[Step, float], ...]:
+    def components(self) -> tuple[tuple[Step, float], ...]:
         """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
         return ()
 
@@ -325,12 +325,12 @@ class Step(ABC):
         return Exactness.EXACT
 
     @property
-    def concentration(self) -> float:
+    def claimed_zcdp(self) -> float:
         """ρ where what it stands for is ρ-zCDP and its own law is not: the two bound a product together."""
         return math.inf
 
     @property
-    def price(self) -> float:
+    def cost(self) -> float:
         """What a place costs to look at, beside the plainest step."""
         return 1.0
 
@@ -351,25 +351,25 @@ class Step(ABC):
     # -- many of them ---------------------------------------------------------------------------------------------
 
     @property
-    def kin(self) -> type[Step] | None:
+    def merge_class(self) -> type[Step] | None:
         """The class whose steps become one when taken together; None where only equal ones are counted together."""
         return None
 
     @classmethod
-    def joined(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
+    def merged(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
         """Steps of one kin as one."""
         return list(counted)
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Whether a group of people moves it as one person does, only further: its law is then known, not bounded."""
         return False
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """What it is for a group of people: they enter or leave together."""
         raise unknown_group("such")
 
-    def drawn_group(self, rate: float, size: int) -> Step | None:
+    def sampled_group(self, rate: float, size: int) -> Step | None:
         """What a sample of it shows of such a group, each drawn with probability ``rate``; None if that is not known.
 
         It is a sample itself: nobody may have been drawn.
@@ -383,7 +383,7 @@ class Translation(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def grouped(self, size: int) -> Step | None:
+    def group(self, size: int) -> Step | None:
         """Moved so many times as far; None where that cannot be written down."""
 
 

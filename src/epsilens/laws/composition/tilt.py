@@ -207,7 +207,7 @@ def cumulants(
     by_nodes: list[tuple[Nodes, int]] = []
     closed: list[CountedStep] = []
     for step, k in steps:
-        if step.cumulant(_NONE) is not None and not step.ends[1] > most:
+        if step.cumulant(_NONE) is not None and not step.loss_range[1] > most:
             closed.append((step, k))
         else:
             by_nodes.append((_nodes(step, cut, most), k))
@@ -215,16 +215,16 @@ def cumulants(
 
 
 def _nodes(step: Step, cut: tuple[float, float], most: float) -> Nodes:
-    if step.branches:
-        return added_nodes([(_nodes(one, cut, most), share) for one, share in step.branches])
+    if step.components:
+        return added_nodes([(_nodes(one, cut, most), share) for one, share in step.components])
     return nodes(step, *reach_of(step, cut, most))
 
 
 def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, float]:
     """Where a step is cut off: by its mass, or at the loss ``most``."""
-    low, high = step.reach(*cut)
-    if math.isfinite(most) and step.span is not None and most < step.ends[1]:
-        high = min(high, max(float(step.place(np.asarray(most))), low + 1e-9 * (1 + abs(low))))
+    low, high = step.cutoffs(*cut)
+    if math.isfinite(most) and step.support is not None and most < step.loss_range[1]:
+        high = min(high, max(float(step.inverse_loss(np.asarray(most))), low + 1e-9 * (1 + abs(low))))
     return low, high
 
 
@@ -234,7 +234,7 @@ def largest_loss(steps: Sequence[CountedStep], flipped: bool, ask: Query, width:
     Once the loss of one step exceeds the threshold by what all the others can take back, and by log(100/width), the
     mass of H0 there is negligible beside what is asked.
     """
-    back = math.fsum(-k * min(step.ends[0], 0.0) for step, k in steps)
+    back = math.fsum(-k * min(step.loss_range[0], 0.0) for step, k in steps)
     if flipped:  # in the other order such a loss can never be made up for: it counts for nothing
         return back + 1.0 if ask.kind in ("delta", "epsilon") else math.inf
     if ask.kind == "epsilon" or (ask.kind == "recall" and ask.value > HALF):
@@ -302,7 +302,7 @@ def aim(
 ) -> SaddlePoint:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
-    moving = math.fsum(k * max(1 - float(np.exp(step.atoms.log_p).sum()), 1e-6) for step, k in steps if step.span)
+    moving = math.fsum(k * max(1 - float(np.exp(step.atoms.log_p).sum()), 1e-6) for step, k in steps if step.support)
     guess = ask.value if ask.kind != "delta" else -30.0
     most = largest_loss(steps, flipped, ask, width) if most is None else most
     for _ in range(4):

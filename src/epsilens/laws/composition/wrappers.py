@@ -27,16 +27,16 @@ class DelegatingStep(QuadratureStep):
         return self.base.rho
 
     @property
-    def price(self) -> float:
-        return self.base.price
+    def cost(self) -> float:
+        return self.base.cost
 
     @property
-    def mirrored(self) -> bool:
-        return self.base.mirrored
+    def symmetric(self) -> bool:
+        return self.base.symmetric
 
     @property
-    def span(self) -> tuple[float, float] | None:
-        return self.base.span
+    def support(self) -> tuple[float, float] | None:
+        return self.base.support
 
     @property
     def knots(self) -> tuple[float, ...]:
@@ -48,44 +48,44 @@ class DelegatingStep(QuadratureStep):
     def slope(self, x: Array) -> Array:
         return self.base.slope(x)
 
-    def place(self, loss: Array) -> Array:
-        return self.base.place(loss)
+    def inverse_loss(self, loss: Array) -> Array:
+        return self.base.inverse_loss(loss)
 
     def log_p0(self, x: Array) -> Array:
         return self.base.log_p0(x)
 
-    def bend(self, x: Array) -> Array:
-        return self.base.bend(x)
+    def roughness(self, x: Array) -> Array:
+        return self.base.roughness(x)
 
-    def wave(self, x: Array) -> Array:
+    def singularity_rate(self, x: Array) -> Array:
         """As the base: mixing brings the branch point of a logarithm, π over the slope of the loss away."""
-        return self.base.wave(x)
+        return self.base.singularity_rate(x)
 
     def error(self, x: Array) -> Array:
         return self.base.error(x)
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        return self.base.reach(log_top, log_bottom)
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        return self.base.cutoffs(log_top, log_bottom)
 
     def psi(self) -> float:
         """As the base: its most telling outcomes look unsampled."""
         return self.base.psi()
 
     @property
-    def least_psi(self) -> float:
-        return self.base.least_psi
+    def psi_limit(self) -> float:
+        return self.base.psi_limit
 
     @property
-    def most_rho(self) -> float:
-        return self.base.most_rho
+    def zcdp_rho(self) -> float:
+        return self.base.zcdp_rho
 
     @property
     def shift(self) -> float:
         return self.base.shift
 
     @property
-    def turns(self) -> tuple[float, ...]:
-        return self.base.turns
+    def turning_points(self) -> tuple[float, ...]:
+        return self.base.turning_points
 
     @property
     def known(self) -> Exactness:
@@ -182,16 +182,16 @@ class ReversedStep(DelegatingStep):
     base: Step
 
     @property
-    def span(self) -> tuple[float, float] | None:
-        return None if self.base.span is None else (-self.base.span[1], -self.base.span[0])
+    def support(self) -> tuple[float, float] | None:
+        return None if self.base.support is None else (-self.base.support[1], -self.base.support[0])
 
     @property
     def knots(self) -> tuple[float, ...]:
         return tuple(-k for k in reversed(self.base.knots))
 
     @property
-    def ends(self) -> tuple[float, float]:
-        low, high = self.base.ends
+    def loss_range(self) -> tuple[float, float]:
+        low, high = self.base.loss_range
         return -high, -low
 
     @cached_property
@@ -206,18 +206,18 @@ class ReversedStep(DelegatingStep):
     def slope(self, x: Array) -> Array:
         return self.base.slope(-np.asarray(x))
 
-    def place(self, loss: Array) -> Array:
-        return -self.base.place(-np.asarray(loss))
+    def inverse_loss(self, loss: Array) -> Array:
+        return -self.base.inverse_loss(-np.asarray(loss))
 
     def log_p0(self, x: Array) -> Array:
         y = -np.asarray(x)
         return np.asarray(self.base.log_p0(y) + self.base.loss(y))
 
-    def bend(self, x: Array) -> Array:
-        return self.base.bend(-np.asarray(x))
+    def roughness(self, x: Array) -> Array:
+        return self.base.roughness(-np.asarray(x))
 
-    def wave(self, x: Array) -> Array:
-        return self.base.wave(-np.asarray(x))
+    def singularity_rate(self, x: Array) -> Array:
+        return self.base.singularity_rate(-np.asarray(x))
 
     def error(self, x: Array) -> Array:
         return self.base.error(-np.asarray(x))
@@ -230,28 +230,28 @@ class ReversedStep(DelegatingStep):
         p, q = self.base.above(-x)
         return q, p
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        low, high = self.base.reach(log_bottom, log_top)
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        low, high = self.base.cutoffs(log_bottom, log_top)
         return -high, -low
 
     @property
-    def turns(self) -> tuple[float, ...]:
-        return tuple(-turn for turn in self.base.turns)
+    def turning_points(self) -> tuple[float, ...]:
+        return tuple(-turn for turn in self.base.turning_points)
 
     @property
-    def branches(self) -> tuple[tuple[Step, float], ...]:
-        return tuple((ReversedStep(step), share) for step, share in self.base.branches)
+    def components(self) -> tuple[tuple[Step, float], ...]:
+        return tuple((ReversedStep(step), share) for step, share in self.base.components)
 
     def log_moment(self, power: float) -> float:
         return self.base.log_moment(1 - power)
 
-    def growth(self, power: float) -> tuple[float, float]:
-        return self.base.growth(-power)
+    def moment_growth(self, power: float) -> tuple[float, float]:
+        return self.base.moment_growth(-power)
 
     def kl(self) -> float:
-        return self.base.kl_back()
+        return self.base.reverse_kl()
 
-    def kl_back(self) -> float:
+    def reverse_kl(self) -> float:
         return self.base.kl()
 
     def kl_bound(self) -> float:
@@ -271,11 +271,11 @@ class ReversedStep(DelegatingStep):
         return self.base.sampled
 
     @property
-    def moves(self) -> bool:
-        return self.base.moves
+    def scales_by_group(self) -> bool:
+        return self.base.scales_by_group
 
-    def grouped(self, size: int) -> Step:
-        return ReversedStep(self.base.grouped(size))
+    def group(self, size: int) -> Step:
+        return ReversedStep(self.base.group(size))
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class SampledStep(DelegatingStep):
     rate: float
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         return False
 
     @cached_property
@@ -297,8 +297,8 @@ class SampledStep(DelegatingStep):
         return sampled_atoms(self.base.atoms, self.rate)
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
-        low, high = self.base.ends
+    def loss_range(self) -> tuple[float, float]:
+        low, high = self.base.loss_range
         return float(mix(np.asarray(low), self.rate)), float(mix(np.asarray(high), self.rate))
 
     def loss(self, x: Array) -> Array:
@@ -309,12 +309,12 @@ class SampledStep(DelegatingStep):
         share = np.exp(np.minimum(math.log(self.rate) + inner - mix(inner, self.rate), 0.0))
         return np.asarray(self.base.slope(x) * share)
 
-    def place(self, loss: Array) -> Array:
-        assert self.base.span is not None
-        low, high = self.base.span
+    def inverse_loss(self, loss: Array) -> Array:
+        assert self.base.support is not None
+        low, high = self.base.support
         inner = unmix(loss, self.rate)
         with np.errstate(invalid="ignore"):
-            x = self.base.place(inner)
+            x = self.base.inverse_loss(inner)
         return np.asarray(np.where(np.isneginf(inner), low, np.where(np.isposinf(inner), high, x)))
 
     def error(self, x: Array) -> Array:
@@ -337,29 +337,29 @@ class SampledStep(DelegatingStep):
     def _mixed(self, log_p: float, log_q: float) -> float:
         return float(np.logaddexp(math.log1p(-self.rate) + log_q, math.log(self.rate) + log_p))
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """High enough for either part of the mixture."""
-        low, high = self.base.reach(min(log_top - math.log(self.rate) - _LOG2, -_LOG2), log_bottom)
-        if self.above(high)[0] > log_top and self.base.span is not None:
-            _, high = self.base.reach(log_top, log_bottom)
+        low, high = self.base.cutoffs(min(log_top - math.log(self.rate) - _LOG2, -_LOG2), log_bottom)
+        if self.above(high)[0] > log_top and self.base.support is not None:
+            _, high = self.base.cutoffs(log_top, log_bottom)
         return low, high
 
     @property
-    def turns(self) -> tuple[float, ...]:
-        turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
-        return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
+    def turning_points(self) -> tuple[float, ...]:
+        turn = float(self.base.inverse_loss(np.asarray(log_odds_against(self.rate))))
+        return (*self.base.turning_points, *((turn,) if math.isfinite(turn) else ()))
 
     @property
-    def tails(self) -> TailSplit:
+    def tail_split(self) -> TailSplit:
         """The base's, drawn more rarely: upwards, where the loss has no end."""
-        base = self.base.tails
+        base = self.base.tail_split
         return base._replace(drawn=self.rate * base.drawn)
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """Upwards between the base's, as the mixture is at least q·H1, and that without the factor q."""
         if power < 0:
-            return super().growth(power)
-        low, high = self.base.growth(power)
+            return super().moment_growth(power)
+        low, high = self.base.moment_growth(power)
         return max(low + math.log(self.rate), 0.0), high
 
     def kl_bound(self) -> float:
@@ -376,7 +376,7 @@ class SampledStep(DelegatingStep):
         """Of normal noise beyond the turn: a parabola."""
         if power <= 1 or not self._normal:
             return super().exponent(power)
-        return drawn_beyond(super().exponent(power), power, self._normal, self.rate, self.turns[0])
+        return drawn_beyond(super().exponent(power), power, self._normal, self.rate, self.turning_points[0])
 
     @property
     def sampled(self) -> bool:
@@ -391,21 +391,21 @@ class SampledStep(DelegatingStep):
         return replace(noise, rate=self.rate)
 
     @property
-    def moves(self) -> bool:
+    def scales_by_group(self) -> bool:
         """Where it is known what those show who were drawn."""
-        return self.base.drawn_group(self.rate, 2) is not None
+        return self.base.sampled_group(self.rate, 2) is not None
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         """Those who are drawn, of a group; where nothing else is known, all of them as soon as one is.
 
         At least one is drawn with probability 1 − (1−q)^k.
         """
-        known = self.base.drawn_group(self.rate, size)
+        known = self.base.sampled_group(self.rate, size)
         if known is not None:
             return known
-        if not self.base.moves:
+        if not self.base.scales_by_group:
             raise unknown_group("such")
-        return SampledStep(self.base.grouped(size), -math.expm1(size * math.log1p(-self.rate)))
+        return SampledStep(self.base.group(size), -math.expm1(size * math.log1p(-self.rate)))
 
 
 def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
@@ -431,8 +431,8 @@ class LabelledSampleStep(DelegatingStep):
     rate: float
 
     @property
-    def ends(self) -> tuple[float, float]:
-        low, high = self.base.ends
+    def loss_range(self) -> tuple[float, float]:
+        low, high = self.base.loss_range
         return min(low, 0.0), max(high, 0.0)
 
     @property
@@ -454,9 +454,9 @@ class LabelledSampleStep(DelegatingStep):
         p, q = self.base.below(x)
         return p + math.log(self.rate), q + math.log(self.rate)
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """The base's, but for log q over the order."""
-        low, high = self.base.growth(power)
+        low, high = self.base.moment_growth(power)
         return max(low + math.log(self.rate) / abs(power), 0.0), high
 
     @property
@@ -468,7 +468,7 @@ class LabelledSampleStep(DelegatingStep):
     def sampled(self) -> bool:
         return True
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         raise unknown_group("replace")
 
 
@@ -493,19 +493,19 @@ class LeakyH0Step(DelegatingStep):
         return Atoms(np.zeros(0), np.zeros(0), self.lost, 0.0)
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         return False
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """Of what is seen under both laws above; below all that is lost."""
-        return -math.inf, self.base.ends[1] - self._less
+        return -math.inf, self.base.loss_range[1] - self._less
 
     def loss(self, x: Array) -> Array:
         return np.asarray(self.base.loss(x) - self._less)
 
-    def place(self, loss: Array) -> Array:
-        return self.base.place(np.asarray(loss, dtype=float) + self._less)
+    def inverse_loss(self, loss: Array) -> Array:
+        return self.base.inverse_loss(np.asarray(loss, dtype=float) + self._less)
 
     def log_p0(self, x: Array) -> Array:
         return np.asarray(self.base.log_p0(x) + self._less)
@@ -536,7 +536,7 @@ class LeakyH0Step(DelegatingStep):
         return math.inf
 
     @property
-    def most_rho(self) -> float:
+    def zcdp_rho(self) -> float:
         return math.inf
 
     @property
@@ -573,7 +573,7 @@ class SymmetrizedStep(DelegatingStep):
 
     @cached_property
     def _zero(self) -> float:
-        return float(self.base.place(np.asarray(0.0)))
+        return float(self.base.inverse_loss(np.asarray(0.0)))
 
     @cached_property
     def _half(self) -> tuple[float, float]:
@@ -585,7 +585,7 @@ class SymmetrizedStep(DelegatingStep):
         return np.asarray(self._zero + np.abs(x))
 
     @property
-    def mirrored(self) -> bool:
+    def symmetric(self) -> bool:
         return True
 
     @property
@@ -605,11 +605,11 @@ class SymmetrizedStep(DelegatingStep):
         return self.base.rho + 16 * _U * (1 + lost)
 
     @property
-    def price(self) -> float:
-        return self.base.price
+    def cost(self) -> float:
+        return self.base.cost
 
     @property
-    def span(self) -> tuple[float, float]:
+    def support(self) -> tuple[float, float]:
         return (-math.inf, math.inf)
 
     @property
@@ -619,9 +619,9 @@ class SymmetrizedStep(DelegatingStep):
         return (*(-k for k in reversed(further)), 0.0, *further)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def loss_range(self) -> tuple[float, float]:
         """The base's upper end, on both sides."""
-        return -self.base.ends[1], self.base.ends[1]
+        return -self.base.loss_range[1], self.base.loss_range[1]
 
     def loss(self, x: Array) -> Array:
         x = np.asarray(x, dtype=float)
@@ -630,9 +630,9 @@ class SymmetrizedStep(DelegatingStep):
     def slope(self, x: Array) -> Array:
         return self.base.slope(self._beyond(x))
 
-    def place(self, loss: Array) -> Array:
+    def inverse_loss(self, loss: Array) -> Array:
         loss = np.asarray(loss, dtype=float)
-        return np.asarray(np.sign(loss) * np.maximum(self.base.place(np.abs(loss)) - self._zero, 0.0))
+        return np.asarray(np.sign(loss) * np.maximum(self.base.inverse_loss(np.abs(loss)) - self._zero, 0.0))
 
     def log_p0(self, x: Array) -> Array:
         """The base's H0, below 0 its H1."""
@@ -640,11 +640,11 @@ class SymmetrizedStep(DelegatingStep):
         at = self._beyond(x)
         return np.asarray(self.base.log_p0(at) + np.where(x < 0, np.maximum(self.base.loss(at), 0.0), 0.0))
 
-    def bend(self, x: Array) -> Array:
-        return self.base.bend(self._beyond(x))
+    def roughness(self, x: Array) -> Array:
+        return self.base.roughness(self._beyond(x))
 
-    def wave(self, x: Array) -> Array:
-        return self.base.wave(self._beyond(x))
+    def singularity_rate(self, x: Array) -> Array:
+        return self.base.singularity_rate(self._beyond(x))
 
     def error(self, x: Array) -> Array:
         """The base's, and that of counting from the fold."""
@@ -675,16 +675,16 @@ class SymmetrizedStep(DelegatingStep):
         log_q = self.base.log_p0(at) + np.log((width[:, None] / 2 * _W).ravel())
         return float(np.logaddexp.reduce(log_q + self.base.loss(at))), float(np.logaddexp.reduce(log_q))
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """The base's upper end, for either law."""
-        high = self.base.reach(log_top, log_top)[1] - self._zero
-        low = self.base.reach(log_bottom, log_bottom)[1] - self._zero
+        high = self.base.cutoffs(log_top, log_top)[1] - self._zero
+        low = self.base.cutoffs(log_bottom, log_bottom)[1] - self._zero
         return -max(low, 1e-9), max(high, 1e-9)
 
     @property
-    def turns(self) -> tuple[float, ...]:
+    def turning_points(self) -> tuple[float, ...]:
         """The base's beyond the fold, and where its laws have their middle."""
-        found = {turn - self._zero for turn in self.base.turns if turn > self._zero} | {abs(self._zero)}
+        found = {turn - self._zero for turn in self.base.turning_points if turn > self._zero} | {abs(self._zero)}
         return (*found, *(-turn for turn in found))
 
     def exponent(self, power: float) -> Exponent:
@@ -703,14 +703,14 @@ class SymmetrizedStep(DelegatingStep):
 
         return fold
 
-    def growth(self, power: float) -> tuple[float, float]:
+    def moment_growth(self, power: float) -> tuple[float, float]:
         """The base's upwards: what it has below 0 adds at most 1 to a moment."""
-        low, high = self.base.growth(abs(power))
+        low, high = self.base.moment_growth(abs(power))
         return max(low - 1 / abs(power), 0.0), high
 
     def kl_bound(self) -> float:
         """Each divergence is ∫(dP − dQ)·L over L > 0: part of the sum of the base's two."""
-        return self.base.kl() + self.base.kl_back()
+        return self.base.kl() + self.base.reverse_kl()
 
     @property
     def known(self) -> Exactness:
@@ -721,5 +721,5 @@ class SymmetrizedStep(DelegatingStep):
     def sampled(self) -> bool:
         return self.base.sampled
 
-    def grouped(self, size: int) -> Step:
+    def group(self, size: int) -> Step:
         raise unknown_group("replace")
