@@ -19,7 +19,7 @@ from typing import Any
 import uvicorn
 
 import epsilens as el
-from epsilens.cli.serve import listen
+from epsilens.cli.app import listen
 from epsilens.show import charts
 from epsilens.web.app import create_app
 

@@ -38,7 +38,7 @@ SERVE = f"""
 import tempfile
 from functools import partial
 import epsilens as el
-from epsilens.cli.serve import serve
+from epsilens.cli.app import serve
 from epsilens.web import app
 from epsilens.web.limits import ServerLimits
 app.create_app = partial(app.create_app, limits=ServerLimits(assess_seconds={CEILING}, reading_seconds={CEILING}))

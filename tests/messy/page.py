@@ -28,7 +28,7 @@ class Visit:
 @contextmanager
 def served() -> Iterator[str]:
     """The address of a server as ``epsilens serve`` starts it."""
-    code = "from epsilens.cli.serve import serve; serve(port=0)"
+    code = "from epsilens.cli.app import serve; serve(port=0)"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,

@@ -27,8 +27,8 @@ import epsilens.web.app as app
 from epsilens.web.limits import ServerLimits
 create = app.create_app
 app.create_app = lambda host: create(host, ServerLimits({limits}))
-from epsilens.cli.serve import serve
-from epsilens.web.connections import Connection
+from epsilens.cli.app import serve
+from epsilens.web.app import Connection
 Connection.head_seconds = 1.0
 serve(port=0, host={host!r})
 """

@@ -13,10 +13,9 @@ from tests.web.servers import awaited, until
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.errors import InputError
-from epsilens.web.errors import RequestError
 from epsilens.web.form import EXAMPLES
 from epsilens.web.jobs import Job, Jobs, JobState
-from epsilens.web.limits import ServerLimits
+from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.tasks import TASKS, Task
 from epsilens.web.uploads import Upload
 from epsilens.web.worker import answer

@@ -12,8 +12,7 @@ import pytest
 
 from epsilens.papers import CITATIONS, PAPERS, reproduction
 from epsilens.papers.errata import ERRATA
-from epsilens.web.errors import RequestError
-from epsilens.web.limits import ServerLimits
+from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.papers import PaperCache, paper_content
 
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from tests.web.servers import alive, awaited, until
 
-from epsilens.web.errors import RequestError
-from epsilens.web.limits import ServerLimits
+from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.reader import answered
 from epsilens.web.readers import Asked, Readers
 

@@ -18,7 +18,7 @@ pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from tests.web.servers import SOURCE, Server, alive, server, told, until
 
-from epsilens.cli.serve import serve
+from epsilens.cli.app import serve
 from epsilens.errors import InputError, MissingExtra
 
 ROWS = b"id,age,site\n" + b"".join(b"%d,%d,%d\n" % (i, 18 + i % 70, i % 9) for i in range(150_000))
@@ -47,7 +47,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_library_does_not_import_the_page() -> None:
-    code = "import sys, epsilens, epsilens.web, epsilens.cli.serve; sys.exit('fastapi' in sys.modules)"
+    code = "import sys, epsilens, epsilens.web, epsilens.cli.app; sys.exit('fastapi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": SOURCE}, check=False).returncode == 0
 
 

@@ -20,7 +20,7 @@ from epsilens.assessment.split import Basis, basis_of
 from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
 from epsilens.show.assessment.split import HEADING, split_section
-from epsilens.web import shares as sharing
+from epsilens.web import tasks as sharing
 from epsilens.web.form import EXAMPLES
 from epsilens.web.limits import ServerLimits
 from epsilens.web.tasks import Task
@@ -256,5 +256,5 @@ def test_the_api_says_what_is_wrong(client: Any, sent: dict[str, Any], field: st
 def test_the_api_is_described(client: Any) -> None:
     schema = client.get("/openapi.json").json()
     body = schema["paths"]["/api/assess/shares"]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    assert body["$ref"].endswith("/Shares")
+    assert body["$ref"].endswith("/SharesRequest")
     assert "least_error" in schema["components"]["schemas"]["Resplit"]["properties"]

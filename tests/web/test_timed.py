@@ -14,8 +14,7 @@ from tests.web.servers import alive, awaited, until
 
 import epsilens as el
 from epsilens.web.app import create_app
-from epsilens.web.errors import RequestError
-from epsilens.web.limits import ServerLimits
+from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.middleware import Router, is_quick
 from epsilens.web.readers import Readers
 

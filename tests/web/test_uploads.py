@@ -20,8 +20,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from epsilens.web.app import create_app
-from epsilens.web.errors import RequestError
-from epsilens.web.limits import ServerLimits
+from epsilens.web.limits import RequestError, ServerLimits
 
 from .navigation import followed
 

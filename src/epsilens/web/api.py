@@ -25,12 +25,11 @@ from ..errors import EpsilensError, InputError
 from ..shares import parse_share
 from . import compare as comparing
 from . import view_state
-from .errors import RequestError
+from .assess import SharesRequest, shares_answer
 from .form import plan_problem
 from .jobs import assess_answer
-from .limits import MOST_LIST, MOST_TEXT
+from .limits import MOST_LIST, MOST_TEXT, RequestError
 from .pages import render
-from .shares import SharesRequest, shares_answer
 
 SCHEMA = 1
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,11 @@ try:
     from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
+    from uvicorn import Config
+    from uvicorn import Server as UvicornServer
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    from . import api, assess, claims, compare, downloads, notions, pages, papers, release, reports, shares
-    from . import ledger as ledger_views
+    from . import api, assess, claims, compare, explain, pages, papers, release, reports
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -28,17 +31,14 @@ except ImportError as error:
 
 from .. import __version__
 from ..show.render.html import ASSETS
-from .errors import error_kind, log_line
 from .jobs import Jobs
-from .limits import ServerLimits, allowed_hosts, is_loopback
+from .limits import ServerLimits, allowed_hosts, error_kind, is_loopback, log_line
 from .middleware import Guard, Router
 from .readers import Readers
 from .uploads import Uploads
 from .workers import Workers
 
 if TYPE_CHECKING:
-    import uvicorn
-
     from ..ledger.ledger import Ledger
 
 
@@ -67,15 +67,13 @@ def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledg
         lifespan=life,
     )
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
-    app.state.here_alone, app.state.offers = is_loopback(host), release.Offers()
+    app.state.here_alone, app.state.offers = is_loopback(host), release.Offers(64)
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.state.readers, app.state.papers = Readers(within), papers.PaperCache(within)
     _add_views(app)
     app.include_router(papers.router)
     app.include_router(reports.router)
     app.include_router(assess.router)
-    app.include_router(assess.router)
-    app.include_router(shares.router)
     app.include_router(release.router)
     app.include_router(api.docs_router)
     api.add_release_schema(app)
@@ -92,7 +90,7 @@ def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledg
         failed=_failed,
     )
     if ledger is not None:
-        app.add_middleware(ledger_views.LedgerTab)
+        app.add_middleware(release.LedgerTab)
     return app
 
 
@@ -106,22 +104,13 @@ def views() -> FastAPI:
 
 
 def _add_views(app: FastAPI) -> None:
-    app.include_router(pages.router)
+    app.include_router(explain.router)
     app.include_router(claims.router)
     app.include_router(compare.router)
-    app.include_router(downloads.router)
-    app.include_router(notions.router)
-    app.include_router(ledger_views.router)
+    app.include_router(release.ledger_router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-
-
-def server_of(app: FastAPI) -> uvicorn.Server:
-    """The server that runs an application, and ends what is under way when it is told to stop."""
-    from .connections import Server  # a page that is asked in-process needs none
-
-    return Server(app, lambda: stop(app))
 
 
 def stop(app: FastAPI) -> None:
@@ -190,4 +179,82 @@ def _answer(request: Request, status: int, sentence: str, field: str | None, hea
     if request.url.path.startswith("/api/"):
         return JSONResponse({"schema": 1, "error": sentence, "field": field}, status, headers)
     heading = "Not found" if status == 404 else "This does not work"
-    return pages.render("message.html", status, headers, view="", heading=heading, sentence=sentence)
+    return pages.message_page(status, "", heading, sentence, headers)
+
+
+# -- a server that ends in time: uvicorn itself waits for the head of a request, and for a body, for ever -----------
+
+#: Seconds that an idle connection, and at the end requests that are being answered, are waited for.
+_KEEP_ALIVE, _GRACE = 20, 5
+_CONNECTIONS = 300
+
+
+class Connection(H11Protocol):
+    """HTTP/1.1 as uvicorn speaks it, with a limit on how long the head of a request may take to come."""
+
+    #: From the connection, or the first byte, to the end of the head.
+    head_seconds = 10.0
+    _clock: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Expect a request."""
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; what is not a whole head yet must become one soon."""
+        super().data_received(data)
+        if self._asked():
+            self._forget()
+        elif self._clock is None:
+            self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Expect nothing more."""
+        self._forget()
+        super().connection_lost(exc)
+
+    def _asked(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _expect(self) -> None:
+        self._clock = self.loop.call_later(self.head_seconds, self._late)
+
+    def _forget(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+            self._clock = None
+
+    def _late(self) -> None:
+        self._clock = None
+        if not self._asked():
+            self.transport.close()
+
+
+class Server(UvicornServer):
+    """uvicorn with few connections and no access log; ``stop`` is called before it waits for what is being answered."""
+
+    def __init__(self, app: Any, stop: Callable[[], None]) -> None:
+        super().__init__(
+            Config(
+                app,
+                http=Connection,
+                log_level="warning",
+                access_log=False,  # addresses carry what people entered
+                server_header=False,
+                limit_concurrency=_CONNECTIONS,
+                timeout_keep_alive=_KEEP_ALIVE,
+                timeout_graceful_shutdown=_GRACE,
+            )
+        )
+        self._stop = stop
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order."""
+        self._stop()
+        await super().shutdown(sockets)
+
+
+def server_of(app: FastAPI) -> Server:
+    """The server that runs an application, and ends what is under way when it is told to stop."""
+    return Server(app, lambda: stop(app))

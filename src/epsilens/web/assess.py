@@ -9,26 +9,28 @@ becomes the report, or the form again with what is wrong by its field and everyt
 from __future__ import annotations
 
 import base64
+import json
+import math
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from markupsafe import Markup
+from pydantic import BaseModel, ConfigDict, Field
 
 from ..catalogue.readings import READINGS
 from ..data.tables.columns import Order
 from ..data.tables.sources import File, bundled, names, source_of
 from ..errors import EpsilensError, InputError
 from ..show.charts.pdf import pdf
-from .errors import RequestError
 from .form import (
     DEFAULT_TABLE,
     EXAMPLES,
@@ -37,7 +39,6 @@ from .form import (
     READ_AS,
     ConditionField,
     Draft,
-    Drafts,
     FormData,
     PlanForm,
     check_columns,
@@ -50,14 +51,15 @@ from .form import (
     read_form,
     reasons,
     release_mapping,
+    texts,
     to_yaml,
     wants_json,
 )
-from .jobs import Job, JobState, assess_answer
-from .pages import PICTURES, as_json, assessment_csv, attachment, file_of, render
+from .jobs import Job, JobState, assess_answer, job_answer
+from .limits import RequestError
+from .pages import PICTURES, LRUCache, as_json, assessment_csv, attachment, file_of, message_page, render
 from .picker import COMPARISONS, ColumnFamily, entry_of, family_of
 from .release import release_refusal
-from .shares import panel_values
 from .uploads import EXTENSIONS, Upload
 from .view_state import FieldProblem
 
@@ -67,7 +69,8 @@ if TYPE_CHECKING:
 
 #: What stands for the uploaded file in a release that does not name it.
 UPLOAD = "upload"
-DRAFTS = Drafts()
+#: The latest drafts, by the token or the job they belong to.
+DRAFTS: LRUCache[Draft] = LRUCache(64)
 _ORDERS = {
     Order.DAY_FIRST: "day, month, year",
     Order.MONTH_FIRST: "month, day, year",
@@ -244,7 +247,7 @@ def condition_page(view: AssessView, prefix: str, typed: bool) -> Response:
         picked = condition_field(picked.text, known)
         note = "This says more than rows can, so it stays typed." if picked.typed else ""
     if prefix != "secret" and found is None:
-        return render("message.html", 404, view="Assess", heading="No condition", sentence="There is no such field.")
+        return message_page(404, "Assess", "No condition", "There is no such field.")
     columns = _columns(view)
     return render(
         "assess/condition.html", prefix=prefix, picked=picked, problem=problem, note=note, columns=columns,
@@ -401,7 +404,7 @@ def job_file(request: Request, id: str, kind: str) -> Response:
     """The report on an upload, its numbers or its plan, to keep."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None or job.task != "assess" or job.state is not JobState.DONE or kind not in _KINDS:
-        return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
+        return message_page(404, "Assess", "No report", "There is no such report.")
     return _file(job.result(), str(job.request["yaml"]), kind)
 
 
@@ -413,7 +416,7 @@ def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
     made: list[Any] = job.result()["pictures"] if job is not None and known else []
     one = made[place] if 0 <= place < len(made) else {}
     if kind not in PICTURES or not one.get("png" if kind == "png" else "svg"):
-        return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
+        return message_page(404, "Assess", "No picture", "There is no such picture.")
     drawn: str = one["svg"]
     content = base64.b64decode(one["png"]) if kind == "png" else pdf(drawn) if kind == "pdf" else drawn.encode()
     return file_of(content, f"{one['name']}.{kind}", PICTURES[kind])
@@ -424,7 +427,7 @@ def job_board(request: Request, id: str) -> Response:
     """The report on an upload as one sheet of paper for those who decide."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None or job.task != "assess" or job.state is not JobState.DONE:
-        return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
+        return message_page(404, "Assess", "No report", "There is no such report.")
     return _sheet(job.result(), f"/assess/job/{id}", f"/assess/job/{id}/assessment.board")
 
 
@@ -450,7 +453,7 @@ def _sheet(made: Any, back: str, keep: str) -> Response:
 
 def _error_page(error: EpsilensError) -> Response:
     problem = plan_problem(error, by_hand=True)
-    return render("message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence)
+    return message_page(problem.status, "", "This cannot be assessed", problem.sentence)
 
 
 def _file(made: Any, text: str, kind: str) -> Response:
@@ -666,3 +669,86 @@ def end_job(request: Request, id: str) -> Response:
     if wants_json(request):
         return JSONResponse(job_data(job) if job is not None else {"state": JobState.ENDED.value})
     return RedirectResponse(f"/assess/job/{id}" if job is not None else "/assess", 303)
+
+
+# -- other shares of ε --------------------------------------------------------------------------------------------
+
+
+def shares_of(texts: Sequence[str]) -> list[float]:
+    """The shares as they were typed, out of 100 or of anything.
+
+    >>> shares_of(["50", "25 %", "25"])
+    [50.0, 25.0, 25.0]
+    """
+    made = []
+    for i, text in enumerate(texts):
+        try:
+            share = float(text.strip().removesuffix("%").replace(",", "."))
+        except ValueError:
+            share = math.nan
+        if not (0 < share < 1e9):
+            raise InputError(
+                f"the share of query {i + 1} is {text.strip()[:20]!r}: give a number above 0, 25 for a quarter of ε",
+                parameter=f"shares.{i + 1}",
+            )
+        made.append(share)
+    return made
+
+
+def panel_values(made: Mapping[str, Any], text: str, url: str) -> dict[str, Any]:
+    """The answer as the template takes it; ``text`` is the report's plan, ``url`` its own address if it has one."""
+    other = f"/assess?{urlencode({'yaml': made['yaml']})}"
+    pieces = {key: Markup(made[key]) for key in ("sentence", "table")}
+    rows = list(zip(made["names"], made["shares"], made["errors"], strict=True))
+    return {**made, **pieces, "rows": rows, "given": text, "back": url, "url": other if url else ""}
+
+
+class SharesRequest(BaseModel):
+    """A release and how its queries share ε."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+    release: str | dict[str, Any] = Field(description="a release, as YAML text or as an object; its table is bundled")
+    shares: Annotated[list[float], Field(min_length=1, max_length=32)] = Field(
+        description="a number for each query: ε is shared in this proportion"
+    )
+
+
+async def shares_answer(request: Request, sent: SharesRequest) -> dict[str, Any]:
+    """The numbers of other shares; the assessment they rest on is kept, as that of a bundled table always is."""
+    text = sent.release if isinstance(sent.release, str) else json.dumps(sent.release)
+    made = await assess_answer(request, text)
+    if not made["basis"]:
+        raise InputError("the release has one query, which has all of ε: give two or more", parameter="queries")
+    job = request.app.state.jobs.start("shares", yaml=text, basis=made["basis"], shares=sent.shares)
+    data: dict[str, Any] = (await job_answer(request, job))["data"]
+    return data
+
+
+@router.post("/assess/shares")
+async def post_shares(request: Request) -> Response:
+    """Risks and errors with other shares, from what the report carried; nothing else is kept about its table."""
+    form = await request.form(max_files=0, max_fields=100, max_part_size=1_000_000)
+    given = texts(form.multi_items())
+    text, url = given.get("yaml", "").replace("\r\n", "\n"), given.get("back", "")
+    entered = [v for v in form.getlist("shares") if isinstance(v, str)]
+    problem = None
+    try:
+        check_size(text)
+        wanted: dict[str, Any] = {}
+        try:
+            wanted = {"to": given["to"]} if "to" in given else {"shares": shares_of(entered)}
+        except InputError as error:  # the entry is kept, and what was assessed stands
+            problem = plan_problem(error)
+        start = request.app.state.jobs.start
+        job = start("shares", owner=request.state.visitor, yaml=text, basis=given.get("basis", ""), **wanted)
+        made = dict(await job_answer(request, job))
+    except EpsilensError as error:
+        refusal = plan_problem(error)
+        return message_page(refusal.status, "Assess", "No other shares", refusal.sentence)
+    if problem is not None and len(entered) == len(made["shares"]):
+        made["shares"] = entered
+    panel = panel_values(made, text, url if url.startswith("/assess?") else "")
+    return render(
+        "shares.html", problem.status if problem else 200, view="Assess", stylesheets=["page.css", "assessment.css"],
+        panel=panel, problem=problem,
+    )  # fmt: skip

@@ -1,12 +1,13 @@
 """What a claim means: ε and δ, ρ, μ, or a published deployment, by what is known of the noise.
 
-It belongs to Explain: where a mechanism is known Explain says what it tells, and where only a claim is, this does.
+It belongs to Explain: where a mechanism is known Explain says what it tells, and where only a claim is, this does. The
+Notions view does the same for other definitions: what their ε promises, and which ε of differential privacy is enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,23 +15,39 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from ..catalogue.deployments import deployment, deployments
-from ..catalogue.parameters import PARAMETERS
+from ..catalogue.parameters import CONDITIONS, PARAMETERS, Place
+from ..catalogue.parsing import condition_arguments, parse_number, plain_name
 from ..errors import EpsilensError, InputError
+from ..notions.catalogue import NOTIONS, Notion, find
+from ..notions.implications import REFUTED
+from ..numerics.formatting import floor_digits
+from ..show import notions as report
+from ..show.claims import curves
+from ..show.explanation import command_line
+from ..show.render import html
 from ..show.words import small
 from .limits import check_texts
 from .pages import (
-    PICTURES,
-    as_json,
-    attachment,
     canonical_redirect,
-    explanation_csv,
-    file_of,
+    kind_of,
     no_file,
     oob_targets,
+    picture,
     query_of,
     render,
+    result_file,
 )
-from .view_state import Field, ViewState, check_of_100, explain_query, field_of, from_of_100, problem_of
+from .view_state import (
+    Field,
+    FieldProblem,
+    ViewState,
+    check_of_100,
+    explain_query,
+    field_of,
+    from_of_100,
+    problem_of,
+    with_symbol,
+)
 
 router = APIRouter(include_in_schema=False)
 
@@ -160,13 +177,119 @@ def _url(asked: ViewState) -> str:
 @router.get("/claim.json")
 def claim_file(request: Request) -> Response:
     """What is shown, to keep."""
-    asked, kind = claim_state(query_of(request)), request.url.path.rpartition(".")[2]
+    asked = claim_state(query_of(request))
+    return no_file(asked.problem) if asked.about is None else result_file(asked.about, "claim", kind_of(request))
+
+
+@router.get("/claim/roc.{kind}")
+def claim_chart(request: Request, kind: str) -> Response:
+    """The curves of a claim, by what is known of the noise."""
+    about = (asked := claim_state(query_of(request))).about
+    if about is None:
+        return no_file(asked.problem)
+    return picture(curves(about.cases, about.arguments["fpr"]), "claim-roc", kind)
+
+
+# -- notions ------------------------------------------------------------------------------------------------------
+
+_USUAL, _RARE = (
+    tuple(field_of(p) for p in CONDITIONS.values() if p.control is not None and p.control.place is place)
+    for place in (Place.USUAL, Place.RARE)
+)
+_NOTION_FIELDS = {f.name: f for f in (_EPSILON, *_USUAL, *_RARE)}
+
+
+@dataclass
+class NotionsState:
+    """What was entered, what came of it, and the address that says the same."""
+
+    notion: Notion = NOTIONS["ip"]
+    values: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    about: report.NotionsReport | None = None
+    enough: report.NotionsReport | None = None
+    problem: FieldProblem | None = None
+
+    def value(self, name: str) -> str:
+        """What stands in a field."""
+        return self.values.get(name, "")
+
+    @property
+    def query(self) -> str:
+        """The query of the plain address."""
+        return urlencode({k: "on" if v is True else v for k, v in self.options.items()})
+
+    @property
+    def headline(self) -> str:
+        """The ε of differential privacy that is enough, where another notion is chosen and there is one."""
+        made = self.enough.data["enough"] if self.enough else []
+        found = next((c["given_epsilon"] for c in made if c["given"] == "dp"), None)
+        return f"Use differential privacy with ε = {floor_digits(found)} or less" if found else ""
+
+
+def notions_state(given: Mapping[str, str]) -> NotionsState:
+    """The view of a query: never raises, an error stands beside its field."""
+    asked = NotionsState()
+    asked.values = {name: (given.get(name) or "").strip() or f.default for name, f in _NOTION_FIELDS.items()}
+    try:
+        check_texts(dict(given))
+        asked.notion = find(given.get("from") or "ip", "from")
+        told: dict[str, Any] = {
+            k: v for k, v in asked.values.items() if k in CONDITIONS and v and v != _NOTION_FIELDS[k].default
+        }
+        told = {k: True if _NOTION_FIELDS[k].kind == "flag" else v for k, v in told.items()}
+        asked.options = {"from": asked.notion.key, "epsilon": asked.values["epsilon"], **told}
+        epsilon = parse_number("epsilon", asked.values["epsilon"], "epsilon")
+        conditions = condition_arguments(told, plain_name)
+        made = report.promised(asked.notion.key, epsilon, **conditions)
+        asked.about = made.with_command(command_line("notions", "", asked.options))
+        asked.enough = report.enough(asked.notion.key, epsilon, **conditions)
+    except EpsilensError as error:
+        asked.problem = _notion_problem(error)
+    return asked
+
+
+def _notion_problem(error: EpsilensError) -> FieldProblem:
+    about = error.parameter if isinstance(error, InputError) else ""
+    name = about if about in (*_NOTION_FIELDS, "from") else ""
+    symbol = PARAMETERS[name].symbol if name in PARAMETERS else ""
+    return FieldProblem(name, with_symbol(" ".join(str(error).split()), about, symbol))
+
+
+@router.get("/notions")
+def notions_view(request: Request) -> Response:
+    """Notions."""
+    asked = notions_state(query_of(request))
+    url = f"/notions?{asked.query}" if asked.options else "/notions"
+    htmx = request.headers.get("hx-request") == "true"
+    address = {"hx-replace-url": f"/notions?{request.url.query}"} if asked.problem else {"hx-push-url": url}
+    return render(
+        "notions.html",
+        422 if asked.problem else 200,
+        address if htmx else {},
+        view="Notions",
+        asked=asked,
+        choices=[(n.key, n.name) for n in NOTIONS.values()],
+        epsilon=_EPSILON,
+        usual=_USUAL,
+        rare=_RARE,
+        refuted=[r for r in REFUTED if asked.notion.key in (r.source, r.target)],
+        subscripts=html.subscripts,
+        pictures_of_notion=html.blocks((asked.about.pictures,)) if asked.about and asked.about.pictures else "",
+        lead=html.said(asked.about.lead) if asked.about else "",
+        table=lambda section: html.blocks(section.blocks),
+        url=url,
+        oob=",".join(("#reproduce", *(f"#error-{n}" for n in ("from", *_NOTION_FIELDS)))),
+    )
+
+
+@router.get("/notions.html")
+@router.get("/notions.pdf")
+@router.get("/notions.csv")
+@router.get("/notions.json")
+def notions_file(request: Request) -> Response:
+    """What it promises in the other notions, to keep."""
+    asked = notions_state(query_of(request))
     if asked.about is None:
         return no_file(asked.problem)
-    if kind == "pdf":
-        return file_of(asked.about.to_pdf(), "claim.pdf", PICTURES["pdf"])
-    if kind == "csv":
-        return attachment(explanation_csv(asked.about), "claim.csv", "text/csv; charset=utf-8")
-    if kind == "json":
-        return attachment(as_json(asked.about.to_dict()), "claim.json", "application/json")
-    return attachment(asked.about.to_html(), "claim.html", "text/html")
+    return result_file(asked.about, f"notions-{asked.notion.key}", kind_of(request))

@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
+from ..calibration.comparison import compare as side_by_side
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.parsing import EXPLANATION_OPTIONS, find_mechanism
@@ -26,7 +27,19 @@ from ..show import charts
 from ..show.charts import icons
 from ..show.charts.chart import Chart
 from .limits import check_texts
-from .pages import canonical_redirect, oob_targets, query_of, render
+from .pages import (
+    KINDS,
+    attachment,
+    canonical_redirect,
+    comparison_csv,
+    kind_of,
+    no_file,
+    oob_targets,
+    picture,
+    query_of,
+    render,
+    result_file,
+)
 from .view_state import (
     Field,
     FieldProblem,
@@ -291,7 +304,7 @@ def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
     return urlencode({"mechanism": spoken, **told, **of.unusual})
 
 
-def setting_name(setting: SettingForm) -> str:
+def _setting_name(setting: SettingForm) -> str:
     """A setting as a person calls it: Laplace noise with ε = 1."""
     return " with ".join(
         filter(None, (MECHANISMS[setting.asked.mechanism].title, _options_text(setting.asked.options)))
@@ -329,3 +342,39 @@ def reading_rows(good: Sequence[SettingForm]) -> list[tuple[str, list[dict[str, 
             name = row.name if len({r.name for r in same}) == 1 else row.name.split(" at ")[0].split(" beyond ")[0]
             lines.append((row.group, {"name": name, "cells": [r.text for r in same], "baseline": row.baseline_text}))
     return [(group, [line for _, line in some]) for group, some in groupby(lines, key=lambda line: line[0])]
+
+
+@router.get("/compare.csv")
+@router.get("/compare.html")
+@router.get("/compare.pdf")
+def compare_file(request: Request) -> Response:
+    """Every setting side by side, to keep."""
+    made, kind = compare_settings(query_of(request)), kind_of(request)
+    if not _is_complete(made):
+        return no_file(_first_problem(made))
+    every = [(s, s.asked.about) for s in made.good if s.asked.about is not None]
+    first = every[0][1]
+    if kind == "csv":
+        text = comparison_csv([f"{s.letter.upper()}: {s.spoken}" for s, _ in every], [about for _, about in every])
+        return attachment(text, "compare.csv", KINDS["csv"])
+    named = {_setting_name(s): about.experiment for s, about in every}
+    given = {name: first.arguments[name] for name in ("prior", "fpr")}
+    return result_file(side_by_side(named, **given) if len(named) > 1 else first, "compare", kind)
+
+
+@router.get("/compare/roc.{kind}")
+def compare_chart(request: Request, kind: str) -> Response:
+    """The curves of every setting."""
+    made = compare_settings(query_of(request))
+    if not _is_complete(made):
+        return no_file(_first_problem(made))
+    return picture(comparison_chart(made.good), "compare-roc", kind)
+
+
+def _is_complete(made: SettingComparison) -> bool:
+    return made.problem is None and bool(made.good) and len(made.good) == len(made.settings)
+
+
+def _first_problem(made: SettingComparison) -> FieldProblem:
+    found = [made.problem, *(s.problem for s in made.settings)]
+    return next((p for p in found if p is not None), FieldProblem("", "There is nothing to compare: give a setting."))

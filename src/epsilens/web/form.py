@@ -12,8 +12,6 @@ import csv
 import io
 import json
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -27,7 +25,7 @@ from ..data.tables.columns import As, Order
 from ..errors import EpsilensError, InputError
 from ..plan.file import LOADER, dotted, parsed
 from ..show.words import small
-from .errors import RequestError
+from .limits import RequestError
 from .picker import MOST_TERMS, ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
 from .uploads import Upload
 from .view_state import FieldProblem
@@ -566,28 +564,6 @@ class Draft:
     token: str = ""
     problem: FieldProblem | None = None
     visitor: str = ""
-
-
-class Drafts:
-    """The latest drafts, by the token or the job they belong to."""
-
-    def __init__(self, most: int = 64) -> None:
-        self._most = most
-        self._held: OrderedDict[str, Draft] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def keep(self, key: str, draft: Draft) -> None:
-        """Remember a draft, and forget the oldest."""
-        with self._lock:
-            self._held[key] = draft
-            self._held.move_to_end(key)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
-
-    def get(self, key: str) -> Draft | None:
-        """What was typed."""
-        with self._lock:
-            return self._held.get(key)
 
 
 #: A part of a release, or what a check calls it, and the field that says it.

@@ -21,9 +21,8 @@ from typing import Any
 
 from fastapi import Request
 
-from .errors import RequestError, checked_answer, error_kind, log_line
 from .form import check_size
-from .limits import ServerLimits
+from .limits import RequestError, ServerLimits, checked_answer, error_kind, log_line
 from .uploads import Upload
 from .workers import Worker, Workers
 

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import logging
 import os
+import re
 import socket
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
+from ..errors import EpsilensError, InputError
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
@@ -34,6 +38,14 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+class RequestError(EpsilensError):
+    """A refusal in a sentence; ``parameter`` is the field or the part of a release it speaks of."""
+
+    def __init__(self, sentence: str, status: int, parameter: str = "") -> None:
+        super().__init__(sentence)
+        self.status, self.parameter = status, parameter
 
 
 #: Whole-number mechanisms enumerate their outcomes: these keep one view under a few hundredths of a second.
@@ -140,3 +152,48 @@ def limit_builder(name: str, build: Callable[..., Experiment]) -> Callable[..., 
         return build(**arguments)
 
     return within
+
+
+def checked_answer(made: dict[str, Any]) -> dict[str, Any]:
+    """A worker's answer, unless it refused."""
+    if "error" in made:
+        raise RequestError(str(made["error"]), int(made["status"]), made.get("parameter", ""))
+    return made
+
+
+def sentence_of(error: EpsilensError | str) -> str:
+    """The error as a sentence on the page: a capital letter and a full stop.
+
+    >>> sentence_of("epsilon is 0: give more")
+    'Epsilon is 0: give more.'
+    """
+    words = " ".join(str(error).split())
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+_ROOT = Path(__file__).resolve().parents[1]
+#: What a line of ours about an error looks like: nothing else of a worker's output is passed on.
+LOG_LINE = re.compile(r"an? [a-z]+ failed with \w{1,80}( at epsilens(\.\w{1,40}){0,6}:\d{1,6})?")
+
+
+def error_kind(error: BaseException) -> str:
+    """The class of an error and the innermost place of ours it came through.
+
+    >>> from epsilens.checks import real
+    >>> try:
+    ...     real("epsilon", "x")
+    ... except ValueError as error:
+    ...     error_kind(error).rpartition(":")[0]
+    'InputError at epsilens.checks'
+    """
+    ours = [
+        f"{'.'.join(('epsilens', *path.relative_to(_ROOT).with_suffix('').parts))}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (path := Path(frame.filename)).is_relative_to(_ROOT)
+    ]
+    return f"{type(error).__name__} at {ours[-1]}" if ours else type(error).__name__
+
+
+def log_line(line: str) -> None:
+    """One line in the server's log."""
+    logging.getLogger("epsilens.web").warning("epsilens: %s", line)

@@ -27,8 +27,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from ..catalogue.mechanisms import MECHANISMS
-from .errors import RequestError, error_kind, log_line
-from .limits import ServerLimits
+from .limits import RequestError, ServerLimits, error_kind, log_line, sentence_of
 from .pages import extra_views
 from .readers import Asked, Readers
 
@@ -396,8 +395,7 @@ class Router:
             answering.exception()  # nobody is left to hear of it
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send, refusal: RequestError) -> None:
-        words = str(refusal)
-        await self.failed(scope, refusal.status, f"{words[:1].upper()}{words[1:]}.")(scope, receive, send)
+        await self.failed(scope, refusal.status, sentence_of(refusal))(scope, receive, send)
 
 
 class ReadingError(Exception):

@@ -1,4 +1,4 @@
-"""The views: Explain, Choose, Compare and Help. A view is a query turned into a result and put into a template.
+"""What every view is made of: templates, files to keep, answers to a form.
 
 The pieces of HTML the views share come from the report, so that page, report and command say the same: as
 :class:`markupsafe.Markup`, already escaped where they had to be.
@@ -15,35 +15,32 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import jinja2
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
-from ..catalogue.mechanisms import MECHANISMS, MechanismEntry, Purpose
-from ..catalogue.parameters import PARAMETERS, symbol
-from ..catalogue.parsing import EXPLANATION_OPTIONS
-from ..catalogue.readings import READINGS
-from ..results import join_words
-from ..shares import parse_share
+from ..catalogue.mechanisms import MECHANISMS, Purpose
+from ..errors import EpsilensError, InputError
+from ..results import Result
 from ..show import charts
-from ..show.explanation import by_noise_section, reading_table, told
+from ..show.explanation import Explanation, by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
 from ..show.policy import POLICY
 from ..show.render import html
 from ..show.sentences import false_alarms
-from . import view_state
 from .limits import ServerLimits
-from .view_state import Field, field_of, mechanism_fields, to_of_100, ways_of
+from .view_state import Field, FieldProblem, ViewState, problem_of, to_of_100
 
 if TYPE_CHECKING:
-    from ..show.explanation import Explanation
+    from ..show.charts.chart import Chart
     from .compare import SettingForm
 
 
+T = TypeVar("T")
 _VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
 #: Views that only some servers have.
 extra_views: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
@@ -54,34 +51,39 @@ def views() -> tuple[tuple[str, str], ...]:
     return (*_VIEWS, *extra_views.get())
 
 
-class LRUCache:
-    """The last few results by key, safe between threads."""
+class LRUCache(Generic[T]):
+    """The last few values by key, safe between threads."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self._held: OrderedDict[Hashable, Any] = OrderedDict()
+        self._held: OrderedDict[Hashable, T] = OrderedDict()
         self._lock = threading.Lock()
 
-    def held(self, key: Hashable) -> Any:
+    def get(self, key: Hashable) -> T | None:
         """What is kept under the key, or None."""
         with self._lock:
             return self._held.get(key)
 
-    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def keep(self, key: Hashable, value: T) -> None:
+        """Remember a value, and forget the oldest."""
+        with self._lock:
+            self._held[key] = value
+            self._held.move_to_end(key)
+            while len(self._held) > self.most:
+                self._held.popitem(last=False)
+
+    def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
         """What is kept under the key, or what ``make`` returns, kept from then on."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
                 return self._held[key]
-        made = make()
-        with self._lock:
-            self._held[key] = made
-            while len(self._held) > self.most:
-                self._held.popitem(last=False)
-        return made
+        value = make()
+        self.keep(key, value)
+        return value
 
 
-_charts = LRUCache(512)
+_charts: LRUCache[list[Markup]] = LRUCache(512)
 
 
 def sentence_html(about: Explanation) -> Markup:
@@ -113,16 +115,13 @@ def curve_charts(about: Explanation, key: Hashable) -> list[Markup]:
         both = (charts.roc(about.experiment, prior, fpr), charts.precision_recall(about.experiment, prior, fpr))
         return [Markup(chart.svg("page", chart.phone)) for chart in both]  # two phones side by side fill a desk
 
-    made: list[Markup] = _charts.get((key, prior, fpr), draw)
-    return made
+    return _charts.get_or_make((key, prior, fpr), draw)
 
 
 def curves_note(about: Explanation) -> str:
     """What the two dots on the curves stand for."""
     return f"Filled dot: the guess that is right most often. Hollow dot: at {false_alarms(about.arguments['fpr'])}."
 
-
-router = APIRouter(include_in_schema=False)
 
 #: Attributes of a control whose change alters the other controls: it swaps the whole view, not what its form does.
 _WHOLE_VIEW = Markup(
@@ -138,7 +137,7 @@ PICTURES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"
 _DOWNLOAD_CSP = f"{POLICY}; frame-ancestors 'none'"
 
 
-def _rare_open(rare: list[Field], asked: view_state.ViewState | SettingForm) -> bool:
+def _rare_open(rare: list[Field], asked: ViewState | SettingForm) -> bool:
     """Whether something behind the fold differs from its default or is wrong, and must be seen."""
     wrong = asked.problem.field if asked.problem else ""
     return any(asked.value(f.name) not in ("", f.default) or f.name == wrong for f in rare)
@@ -203,6 +202,58 @@ def file_of(content: bytes, name: str, kind: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
+#: The kinds of file a result may be kept as.
+KINDS = {"html": "text/html", "csv": "text/csv; charset=utf-8", "json": "application/json", **PICTURES}
+
+
+def kind_of(request: Request) -> str:
+    """How the address of a file ends."""
+    return request.url.path.rpartition(".")[2]
+
+
+def result_file(result: Result, name: str, kind: str) -> Response:
+    """A result as a file of a kind; its JSON is named without what follows a dash."""
+    if kind == "pdf":
+        return file_of(result.to_pdf(), f"{name}.pdf", KINDS["pdf"])
+    if kind == "json":
+        return attachment(as_json(result.to_dict()), f"{name.partition('-')[0]}.json", KINDS["json"])
+    if kind == "csv":
+        text = explanation_csv(result) if isinstance(result, Explanation) else result.to_csv()
+    else:
+        text = result.to_html()
+    return attachment(text, f"{name}.{kind}", KINDS[kind])
+
+
+def message_page(
+    status: int, view: str, heading: str, sentence: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A view that is one sentence."""
+    return render("message.html", status, headers, view=view, heading=heading, sentence=sentence)
+
+
+def no_file(problem: FieldProblem | None) -> Response:
+    """Why there is no file to keep."""
+    return message_page(422, "", "This cannot be computed", problem.sentence if problem else "")
+
+
+def picture(chart: Chart, name: str, kind: str) -> Response:
+    """A chart as a file of a kind."""
+    draw = {"svg": lambda: chart.svg("light").encode(), "png": chart.png, "pdf": chart.pdf}.get(kind)
+    if draw is None:
+        return unknown_file(f"{name}.{kind}")
+    try:
+        return file_of(draw(), f"{name}.{kind}", PICTURES[kind])
+    except EpsilensError as error:
+        return no_file(problem_of(error))
+
+
+def unknown_file(name: str) -> Response:
+    """That a view has no such file."""
+    return no_file(
+        problem_of(InputError(f"there is no file {name[:40]!r} of this view: give one that is linked there"))
+    )
+
+
 def as_json(data: Any) -> str:
     """Plain values as the command writes them."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
@@ -227,7 +278,7 @@ def canonical_redirect(request: Request, url: str, valid: bool) -> tuple[Respons
     return (RedirectResponse(url, 303), {}) if form else (None, {})
 
 
-def _redirect(request: Request, url: str) -> Response:
+def redirect(request: Request, url: str) -> Response:
     """Another view, also for htmx."""
     return Response(headers={"hx-redirect": url}) if _is_htmx(request) else RedirectResponse(url, 303)
 
@@ -235,149 +286,6 @@ def _redirect(request: Request, url: str) -> Response:
 def oob_targets(*names: str) -> str:
     """What is swapped beside a result: the way to get it again, and the place of each error."""
     return ",".join(("#reproduce", *(f"#error-{n}" for n in names)))
-
-
-@router.get("/")
-@router.get("/explain")
-def explain_view(request: Request) -> Response:
-    """Explain."""
-    given = query_of(request)
-    if given.get("mechanism") == "claim":
-        return _redirect(request, "/claim")
-    asked = view_state.explain_state(given)
-    away, headers = canonical_redirect(request, asked.url, asked.problem is None)
-    if away:
-        return away
-    mechanism = MECHANISMS[asked.mechanism]
-    noise, usual, rare = mechanism_fields(mechanism, asked.way)
-    ways = _way_labels(mechanism)
-    return render(
-        "explain.html",
-        asked.problem.status if asked.problem else 200,
-        headers,
-        view="Explain",
-        asked=asked,
-        ways=ways,
-        noise=noise,
-        usual=usual,
-        rare=rare,
-        oob=oob_targets("mechanism", *(f.name for f in (*noise, *usual, *rare))),
-    )
-
-
-def _way_labels(mechanism: MechanismEntry) -> list[tuple[str, str]]:
-    return [(way, join_words([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
-
-
-@router.get("/explain.html")
-def explain_file(request: Request) -> Response:
-    """The Explain report to keep."""
-    return _file(view_state.explain_state(query_of(request)), "explain")
-
-
-@router.get("/choose.html")
-def choose_file(request: Request) -> Response:
-    """The Choose report to keep."""
-    return _file(view_state.choose_state(query_of(request)), "choose")
-
-
-@router.get("/explain.pdf")
-@router.get("/choose.pdf")
-def explain_pdf(request: Request) -> Response:
-    """The same on paper."""
-    view = request.url.path.strip("/").removesuffix(".pdf")
-    ask = view_state.explain_state if view == "explain" else view_state.choose_state
-    asked = ask(query_of(request))
-    if asked.about is None:
-        return no_file(asked.problem)
-    return file_of(asked.about.to_pdf(), f"{view}-{asked.mechanism}.pdf", PICTURES["pdf"])
-
-
-@router.get("/choose.json")
-def choose_json(request: Request) -> Response:
-    """The choice as JSON, from the view's own query."""
-    asked = view_state.choose_state(query_of(request))
-    if asked.about is None:
-        return no_file(asked.problem)
-    return attachment(as_json(asked.about.to_dict()), "choose.json", "application/json")
-
-
-def _file(asked: view_state.ViewState, name: str) -> Response:
-    if asked.about is None:
-        return no_file(asked.problem)
-    return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
-
-
-def no_file(problem: view_state.FieldProblem | None) -> Response:
-    """Why there is no file to keep."""
-    sentence = problem.sentence if problem else ""
-    return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
-
-
-@router.get("/choose")
-def choose_view(request: Request) -> Response:
-    """Choose."""
-    given = query_of(request)
-    asked = view_state.choose_state(given)
-    solvable = asked.problem is None or asked.problem.floor is not None
-    away, headers = canonical_redirect(request, asked.url, solvable and bool(asked.options))
-    if away:
-        return away
-    reading = asked.values.get("reading", "success")
-    mechanism = MECHANISMS[asked.mechanism]
-    arguments = [field_of(PARAMETERS[n]) for n in READINGS[reading].options] if reading in READINGS else []
-    parameter = asked.values.get("parameter", "epsilon")
-    ways = ways_of(mechanism)
-    noise, usual, rare = mechanism_fields(mechanism, asked.way if asked.way in ways else next(iter(ways)))
-    taken = {f.name for f in arguments} | {parameter, *EXPLANATION_OPTIONS}
-    noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
-    return render(
-        "choose.html",
-        asked.problem.status if asked.problem else 200,
-        headers,
-        view="Choose",
-        asked=asked,
-        readings_choices=[(name, _sentence_case(r.label)) for name, r in READINGS.items() if name != "roc"],
-        counted=view_state.of_100_limits(reading),
-        at_most_unit=READINGS[reading].ceiling == 1 if reading in READINGS else True,
-        arguments=arguments,
-        parameters=[(n, field_of(PARAMETERS[n]).label) for n in view_state.choice_parameters(mechanism)],
-        ways=[] if parameter in ways else _way_labels(mechanism),
-        symbol=symbol(parameter),
-        unmet=_unmet_limit(asked),
-        noise=noise,
-        usual=usual,
-        rare=rare,
-        oob=oob_targets("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
-    )
-
-
-def _unmet_limit(asked: view_state.ViewState) -> str:
-    """That nothing keeps the limit, in the units it was entered in; empty where the floor does not say why."""
-    floor, reading = asked.problem.floor if asked.problem else None, READINGS.get(asked.value("reading"))
-    if floor is None or reading is None:
-        return ""
-    entry = asked.value("at_most")
-    limit = parse_share(entry) or float(entry)  # it was read before
-    if not limit < floor < reading.ceiling:
-        return ""
-    entered = view_state.of_100_limits(reading.name)
-    shown, least = (f"{to_of_100(f'{v:.6g}')} of 100" if entered else f"{v:.6g}" for v in (limit, floor))
-    sign = symbol(asked.value("parameter"))
-    return (
-        f"No {sign} keeps {reading.label} at or below {shown}: the least there can be is {least}, "
-        "so give a limit above that."
-    )
-
-
-def _sentence_case(text: str) -> str:
-    return text[:1].upper() + text[1:] if text[:1].isascii() else text
-
-
-@router.get("/help")
-def help_view() -> Response:
-    """Help."""
-    return render("help.html", view="Help")
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -405,9 +313,8 @@ def explanation_csv(about: Explanation) -> str:
     )
 
 
-def comparison_csv(letters: Sequence[str], settings: Sequence[str], every: Sequence[Explanation]) -> str:
+def comparison_csv(heads: Sequence[str], every: Sequence[Explanation]) -> str:
     """Every reading, a column for each setting."""
-    heads = [f"{letter.upper()}: {setting}" for letter, setting in zip(letters, settings, strict=True)]
     rows = [[r.key, r.name, *(about.rows[i].value for about in every), r.baseline] for i, r in enumerate(every[0].rows)]
     return csv_text(("reading", "name", *heads, "without"), rows)
 

@@ -25,9 +25,8 @@ from ..papers.errata import ERRATA
 from ..papers.erratum import holds
 from ..show.charts.pdf import pdf
 from ..show.render import html
-from .errors import RequestError, checked_answer, log_line
-from .limits import ServerLimits
-from .pages import as_json, attachment, file_of, render
+from .limits import RequestError, ServerLimits, checked_answer, log_line, sentence_of
+from .pages import as_json, attachment, file_of, message_page, render
 from .readers import Readers
 
 #: What the checks of the errata are asked for by.
@@ -262,13 +261,12 @@ def _paper_name(paper: str, file: str = "") -> str | Response:
     try:
         name = PAPERS[named(paper)]
     except InputError as error:
-        words = " ".join(str(error).split())
-        return _missing(f"{words[:1].upper()}{words[1:]}.")
+        return _missing(sentence_of(error))
     return name if paper == name else RedirectResponse(f"/papers/{name}{f'/{file}' if file else ''}", 308)
 
 
 def _missing(sentence: str) -> Response:
-    return render("message.html", 404, view="Papers", heading="Not found", sentence=sentence)
+    return message_page(404, "Papers", "Not found", sentence)
 
 
 async def _content(request: Request, name: str, patience: float | None = _PATIENCE) -> dict[str, Any] | Response:
@@ -281,10 +279,8 @@ async def _content(request: Request, name: str, patience: float | None = _PATIEN
     if error is None:
         return state.result()
     _cache(request).forget(name)
-    words, status = str(error), error.status if isinstance(error, RequestError) else 503
-    return render(
-        "message.html", status, view="Papers", heading="This does not work", sentence=f"{words[:1].upper()}{words[1:]}."
-    )
+    status = error.status if isinstance(error, RequestError) else 503
+    return message_page(status, "Papers", "This does not work", sentence_of(str(error)))
 
 
 def _short(name: str) -> str:

@@ -18,7 +18,7 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any
 
-from .errors import error_kind
+from .limits import error_kind
 from .pages import extra_views
 
 _SPARE_SECONDS = 5

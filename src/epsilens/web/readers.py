@@ -23,8 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .errors import RequestError, log_line
-from .limits import ServerLimits
+from .limits import RequestError, ServerLimits, log_line
 
 _LOOK = 0.05  # seconds between two looks at whether anybody still waits
 _START_SECONDS = 60.0

@@ -1,10 +1,10 @@
-"""Whether anything may be released from here: only by who sits at this machine, into the ledger the server was given.
+"""The ledger on the page, and releases into it.
 
-The page has no password. What it shows may be seen over a network where its owner opens it to one; what it publishes
-is spent for good, so that stays with whoever can use the machine itself.
+The Ledger view shows what everything released so far gives away together; it reads and never writes, and is there only
+where the server was started with a ledger.
 
-Release on the page: what an assessed plan would publish and spend, a confirmation that names it, and the answers.
-
+Release shows what an assessed plan would publish and spend, asks for a confirmation that names it, and gives the
+answers. Only who sits at this machine may release: the page has no password, and what is published is spent for good.
 An offer is what was shown: of one assessment, for one browser, under a name that cannot be guessed. Only what was
 offered can be confirmed, and an offer leads to one release, however often it is sent. The same plan gives the answers
 of before, which is the ledger's doing.
@@ -15,25 +15,128 @@ from __future__ import annotations
 import asyncio
 import base64
 import secrets
-import threading
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
-from ..errors import EpsilensError, MissingExtra
-from ..ledger.ledger import EVERYONE
-from .errors import RequestError
+from ..errors import EpsilensError, InputError, MissingExtra
+from ..ledger.account import Account
+from ..ledger.ledger import EVERYONE, Ledger
+from ..show.charts.ledger import over_time
+from ..show.presenters import document
+from ..show.render import html
 from .form import plan_problem, texts
 from .jobs import Job, JobState, job_answer
-from .limits import check_texts, is_loopback
-from .pages import file_of, render
+from .limits import RequestError, check_texts, is_loopback, sentence_of
+from .pages import (
+    LRUCache,
+    extra_views,
+    file_of,
+    kind_of,
+    message_page,
+    picture,
+    render,
+    result_file,
+)
+
+router = APIRouter(include_in_schema=False)
+#: What a process that computes readings answers too.
+ledger_router = APIRouter(include_in_schema=False)
+#: Drawing what was released one after the other takes a while, and an account changes only with its head.
+_sections: LRUCache[list[Markup]] = LRUCache(32)
+
+
+class LedgerTab:
+    """ASGI middleware: while a request is answered, the views have the ledger beside them."""
+
+    def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
+        self.app = app
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        """Answer."""
+        before = extra_views.set((("Ledger", "/ledger"),))
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            extra_views.reset(before)
+
+
+def _chosen_account(request: Request) -> tuple[dict[str, Account], Account]:
+    """All accounts, and the one that is asked for: the first unless it is named."""
+    ledger: Ledger | None = request.app.state.ledger
+    if ledger is None:
+        raise HTTPException(404)
+    check_texts(dict(request.query_params))
+    accounts = ledger.accounts()
+    if not accounts:
+        raise InputError("nothing is entered in this ledger yet")
+    name = request.query_params.get("people") or next(iter(accounts))
+    if name not in accounts:
+        raise InputError(f"people is {name[:40]!r}, of whom this ledger has nothing: choose a name", parameter="people")
+    return accounts, accounts[name]
+
+
+def _ledger_problem(error: EpsilensError) -> Response:
+    return message_page(422, "Ledger", "There is nothing to show", sentence_of(error))
+
+
+@ledger_router.get("/ledger")
+def ledger_view(request: Request) -> Response:
+    """One account, and the names of the others."""
+    try:
+        accounts, account = _chosen_account(request)
+        shown = _sections.get_or_make((account.people, account.head), lambda: html.sections(document(account)))
+    except EpsilensError as error:
+        return _ledger_problem(error)
+    query = urlencode({"people": account.people})
+    return render(
+        "ledger.html",
+        view="Ledger",
+        stylesheets=["page.css", "assessment.css"],
+        account=account,
+        names=[(name, f"/ledger?{urlencode({'people': name})}") for name in accounts],
+        sections=shown,
+        url=f"/ledger?{query}",
+        query=query,
+        drawn=bool(account.counted),
+        downloads=[
+            (word, f"/ledger.{kind}?{query}")
+            for word, kind in (("Page", "html"), ("PDF", "pdf"), ("CSV", "csv"), ("JSON", "json"))
+        ],
+    )
+
+
+@ledger_router.get("/ledger.html")
+@ledger_router.get("/ledger.pdf")
+@ledger_router.get("/ledger.csv")
+@ledger_router.get("/ledger.json")
+def ledger_file(request: Request) -> Response:
+    """The account to keep."""
+    try:
+        return result_file(_chosen_account(request)[1], "ledger", kind_of(request))
+    except EpsilensError as error:
+        return _ledger_problem(error)
+
+
+@ledger_router.get("/ledger/releases.{kind}")
+def ledger_picture(request: Request, kind: str) -> Response:
+    """The chart of what was released one after the other, as a file."""
+    try:
+        chart = over_time(_chosen_account(request)[1])
+        if chart is None:
+            raise InputError("nothing was released yet, so there is no chart")
+        return picture(chart, "ledger-releases", kind)
+    except EpsilensError as error:
+        return _ledger_problem(error)
+
+
+# -- who may release ----------------------------------------------------------------------------------------------
 
 #: Whoever comes through another server sits elsewhere.
 _PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
@@ -68,8 +171,6 @@ def is_same_origin(request: Request) -> bool:
     return request.headers.get("sec-fetch-site") == "same-origin"
 
 
-router = APIRouter(include_in_schema=False)
-
 _KINDS = {
     "csv": "text/csv", "json": "application/json", "parquet": "application/vnd.apache.parquet", "html": "text/html",
 }  # fmt: skip
@@ -92,25 +193,12 @@ class Offer:
     job: str = ""
 
 
-class Offers:
+class Offers(LRUCache[Offer]):
     """The latest offers, by their token."""
 
-    def __init__(self, most: int = 64) -> None:
-        self._most = most
-        self._held: OrderedDict[str, Offer] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def keep(self, offer: Offer) -> None:
-        """Remember an offer, and forget the oldest."""
-        with self._lock:
-            self._held[offer.token] = offer
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
-
-    def get(self, token: str, visitor: str, assessed: str) -> Offer | None:
+    def of(self, token: str, visitor: str, assessed: str) -> Offer | None:
         """The offer, for the browser it was shown in."""
-        with self._lock:
-            found = self._held.get(token)
+        found = self.get(token)
         return found if found is not None and (found.visitor, found.assessed) == (visitor, assessed) else None
 
 
@@ -125,7 +213,7 @@ async def offer_view(request: Request, id: str, people: str = "", part: str = ""
         job = _releasable_job(request, id)
         check_texts({"people": people, "part": part})
         names = await _account_names(request)
-        people = people.strip() or _account(names)
+        people = people.strip() or _only_account(names)
         ledger = request.app.state.ledger.store.address
         asked = request.app.state.jobs.start(
             "offer", job.upload, yaml=job.request["yaml"], ledger=ledger, people=people, part=part.strip()
@@ -134,7 +222,7 @@ async def offer_view(request: Request, id: str, people: str = "", part: str = ""
     except EpsilensError as error:
         return _offer_page(id, None, people, part, names, error)
     offer = Offer(secrets.token_urlsafe(32), request.state.visitor, id, made["people"], part.strip(), made)
-    request.app.state.offers.keep(offer)
+    request.app.state.offers.keep(offer.token, offer)
     return _offer_page(id, offer, people, part, names)
 
 
@@ -163,7 +251,7 @@ def _releasable_job(request: Request, id: str) -> Job:
     return job
 
 
-def _account(names: list[str]) -> str:
+def _only_account(names: list[str]) -> str:
     """The only account; where there are several, somebody must say which."""
     if len(names) > 1:
         raise RequestError(
@@ -203,7 +291,7 @@ async def confirm_release(request: Request, id: str) -> Response:
     """Begin the release that was offered and is confirmed; once, however often it is sent."""
     form = await request.form(max_files=0, max_fields=20, max_part_size=10_000)
     given = texts(form.multi_items())
-    offer: Offer | None = request.app.state.offers.get(given.get("offer", ""), request.state.visitor, id)
+    offer: Offer | None = request.app.state.offers.of(given.get("offer", ""), request.state.visitor, id)
     try:
         if not is_same_origin(request):
             raise _FOREIGN_FORM
@@ -240,7 +328,7 @@ def answers_view(request: Request, id: str) -> Response:
     job = _release_job(request, id)
     if job is None or job.state is JobState.ENDED:
         sentence = "There is no such release any more: release the plan again, which spends nothing if it was released."
-        return render("message.html", 404, view="Assess", heading="No answers", sentence=sentence)
+        return message_page(404, "Assess", "No answers", sentence)
     people = str(job.request["people"])
     ledger = f"/ledger?{urlencode({'people': people})}"
     made = job.answer or {}
@@ -268,5 +356,5 @@ def answers_file(request: Request, id: str, kind: str) -> Response:
     """The answers to keep."""
     job = _release_job(request, id)
     if job is None or job.state is not JobState.DONE or kind not in _KINDS:
-        return render("message.html", 404, view="Assess", heading="No answers", sentence="There are no such answers.")
+        return message_page(404, "Assess", "No answers", "There are no such answers.")
     return file_of(base64.b64decode(job.result()["files"][kind]), f"answers.{kind}", _KINDS[kind])

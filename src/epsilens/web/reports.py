@@ -22,7 +22,7 @@ from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
 from ..show.charts import icons
 from .form import plan_problem
 from .jobs import Job
-from .pages import LRUCache, attachment, csv_text, render
+from .pages import LRUCache, attachment, csv_text, message_page, render
 from .view_state import FieldProblem
 
 _Text = Annotated[str, Field(max_length=600)]
@@ -178,7 +178,6 @@ def membership_icon(r: AssessmentReport) -> tuple[str, float, float] | None:
 
 router = APIRouter(include_in_schema=False)
 
-_UPLOADED = LRUCache(32)
 _LETTERS = ("a", "b")
 
 
@@ -189,6 +188,9 @@ class _UploadedReport:
     name: str
     report: AssessmentReport
     visitor: str
+
+
+_UPLOADED: LRUCache[_UploadedReport | FieldProblem] = LRUCache(32)
 
 
 def _visit_reports(request: Request) -> list[tuple[str, str]]:
@@ -203,8 +205,8 @@ def _job_title(job: Job) -> str:
 
 def _report_of(request: Request, key: str) -> tuple[str, AssessmentReport] | None:
     """The report under a key: of a file that was brought, or of a job."""
-    brought: _UploadedReport | None = _UPLOADED.held(key)
-    if brought is not None:
+    brought = _UPLOADED.get(key)
+    if isinstance(brought, _UploadedReport):
         return (brought.name, brought.report) if brought.visitor == request.state.visitor else None
     job = next((j for j in request.app.state.jobs.done("assess", request.state.visitor) if j.id == key), None)
     return None if job is None else (_job_title(job), parse_report(job.result()["data"]))
@@ -228,7 +230,7 @@ def reports_view(request: Request, a: str = "", b: str = "", wrong: str = "") ->
         problem = FieldProblem(
             gone[0], f"Report {gone[0].upper()} is no longer kept: assess it again, or bring its JSON."
         )
-    held = _UPLOADED.held(wrong) if wrong else None
+    held = _UPLOADED.get(wrong) if wrong else None
     if isinstance(held, FieldProblem):
         problem = held
     first, second = found.get("a"), found.get("b")
@@ -255,7 +257,7 @@ def reports_csv(request: Request, a: str = "", b: str = "") -> Response:
     first, second = found
     if first is None or second is None:
         sentence = "One of the reports is no longer kept: assess it again, or bring its JSON."
-        return render("message.html", 404, view="Compare", heading="No report", sentence=sentence)
+        return message_page(404, "Compare", "No report", sentence)
     rows = [
         (group, line["name"], *line["cells"], line["without"])
         for group, lines in comparison_rows(first[1], second[1])
@@ -298,7 +300,7 @@ async def post_reports(request: Request) -> Response:
     return RedirectResponse(f"/compare/reports?{urlencode(told)}", 303)
 
 
-def _store(what: Any) -> str:
+def _store(what: _UploadedReport | FieldProblem) -> str:
     key = secrets.token_urlsafe(18)
-    _UPLOADED.get(key, lambda: what)
+    _UPLOADED.keep(key, what)
     return key

@@ -2,28 +2,37 @@
 
 A request and its answer are plain JSON. ``table`` is the path of an upload, ``name`` what its owner calls it.
 
-What a worker does for a release: say what it would publish and spend; then, once that is confirmed, make it.
+For a release it says what that would publish and spend; then, once that is confirmed, it makes it. The order is the
+library's (:mod:`epsilens.publish.release`): the plan is assessed once more, the room in the ledger is taken, and only
+then noise is drawn. From its beginning to its end nothing of ours ends the process.
 
-The order is the library's (:mod:`epsilens.publish.release`): the plan is assessed once more, the room in the ledger is
-taken, and only then noise is drawn. From its beginning to its end nothing of ours ends the process.
+The server keeps nothing about an uploaded table once its report is sent, so the page itself carries what another
+division of ε needs (:class:`~epsilens.assessment.split.Basis`: a few kilobytes, no names of groups) and sends it back
+with the shares. It comes from outside then, like any entry: it is read as plain data, where time and memory are
+limited, and what it says is shown to nobody but its sender.
 """
 
 from __future__ import annotations
 
 import base64
+import binascii
 import gzip
+import json
+import math
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.tables.sources import Bundled, bundled, names, source_of
 from ..errors import EpsilensError, InputError, MissingExtra
-from .shares import pack_basis, shares_panel
 
 if TYPE_CHECKING:
+    from ..assessment.assess import Assessment
+    from ..assessment.split import Basis
     from ..data.tables.table import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.model import Release
@@ -221,6 +230,123 @@ def _pictures(document: Document) -> list[dict[str, str]]:
                 one["png"] = _base64(chart.png())
             made.append(one)
     return made
+
+
+# -- shares of ε --------------------------------------------------------------------------------------------------
+
+#: A report with more than this to carry (thousands of groups) is not offered with sliders.
+MOST_PACKED = 500_000
+_MOST_UNPACKED = 20_000_000
+
+
+def pack_basis(a: Assessment) -> str:
+    """What the page carries: packed text; empty for one query, or where it would be too much."""
+    from ..assessment.split import basis_of
+    from ..show.assessment.labels import title
+
+    basis = basis_of(a)
+    if basis is None:
+        return ""
+    text = json.dumps({"names": [title(a, q) for q in a.queries], "basis": basis}, default=_json_value)
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
+    return packed if len(packed) <= MOST_PACKED else ""
+
+
+def _json_value(value: Any) -> dict[str, Any]:
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
+
+
+@cache
+def _basis_reader() -> Any:
+    from pydantic import TypeAdapter
+
+    from ..assessment.split import Basis
+
+    return TypeAdapter(Basis)
+
+
+def _unpack(packed: str) -> tuple[list[str], Basis]:
+    from pydantic import ValidationError
+
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(base64.urlsafe_b64decode(packed), _MOST_UNPACKED)
+        held = json.loads(text)
+        return [str(name) for name in held["names"]], _basis_reader().validate_python(held["basis"])
+    except (ValueError, KeyError, TypeError, zlib.error, binascii.Error, RecursionError, ValidationError):
+        raise InputError(
+            "the shares came without the report they belong to: open the report again", parameter="shares"
+        ) from None
+
+
+def percentages(shares: Sequence[float]) -> list[str]:
+    """Shares of 1 out of 100, with two decimals at most; together they are 100.
+
+    >>> percentages([1 / 3, 1 / 3, 1 / 3]), percentages([0.5, 0.4999995, 0.0000005])
+    (['33.34', '33.33', '33.33'], ['49.99', '50', '0.01'])
+    """
+    hundredths = [max(round(10_000 * share), 1) for share in shares]
+    largest = hundredths.index(max(hundredths))
+    hundredths[largest] += 10_000 - sum(hundredths)
+    return [f"{h / 100:.2f}".rstrip("0").rstrip(".") for h in hundredths]
+
+
+def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to ``shares`` of a report, to a named division (``to``: equal, least error), or to its own.
+
+    Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
+    """
+    from ..assessment.split import division, resplit
+    from ..plan.file import parsed, read_release
+    from ..plan.model import Split
+    from ..show.assessment.labels import share
+    from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
+    from ..show.render import html
+
+    plan = read_release(request["yaml"] + "\n")
+    names, basis = _unpack(request["basis"])
+    if not len(names) == len(basis.answers) == len(plan.queries):
+        raise InputError("the shares belong to another plan: open the report again", parameter="shares")
+    named = {Split.EQUAL.value: basis.split.equal.shares, Split.LEAST_ERROR.value: basis.split.best.shares}
+    assessed = named[plan.mechanism.split] if plan.mechanism.split is Split.LEAST_ERROR else plan.shares
+    found = resplit(plan, basis, request.get("shares") or named.get(request.get("to", ""), assessed))
+    before = division(plan, basis.answers, plan.epsilon, assessed)
+    allowed = plan.error_limit
+    shares, errors = found.division.shares, found.division.errors
+    return {
+        "data": resplit_data(basis, found, names),
+        "names": names,
+        "shares": percentages(shares),
+        "errors": [
+            {
+                "text": share(e, allowed) if math.isfinite(e) else "",
+                "before": share(b, allowed) if math.isfinite(b) else "",
+                "over": allowed is not None and math.isfinite(e) and e > allowed,
+            }
+            for e, b in zip(errors, before.errors, strict=True)
+        ],
+        "sentence": str(html.said(resplit_sentence(basis, before, found))),
+        "table": str(html.blocks((resplit_table(basis, found),))),
+        "yaml": _plan_text(parsed(request["yaml"], "release")[0], shares, plan.epsilon),
+        "title": plan.title,
+        "basis": request["basis"],
+    }
+
+
+def _plan_text(release: dict[str, Any], shares: Sequence[float], epsilon: float) -> str:
+    """The plan with these shares, as YAML."""
+    import yaml
+
+    hundredths = [float(text) / 100 for text in percentages(shares)]
+    for query, one in zip(release["queries"], hundredths, strict=True):
+        query.pop("epsilon", None)
+        query["share"] = round(one, 4)
+    release["mechanism"] = {k: v for k, v in release["mechanism"].items() if k != "split"} | {"epsilon": epsilon}
+    return yaml.safe_dump(release, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
 
 
 TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {

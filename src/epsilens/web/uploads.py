@@ -27,8 +27,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
 from ..data.tables.resources import Folder
-from .errors import RequestError, log_line
-from .limits import ServerLimits
+from .limits import RequestError, ServerLimits, log_line
 
 if TYPE_CHECKING:
     from starlette.requests import Request

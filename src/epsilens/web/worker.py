@@ -24,7 +24,7 @@ from typing import Any
 
 from ..data.tables.resources import Folder
 from ..errors import EpsilensError, InputError
-from .errors import error_kind
+from .limits import error_kind
 from .tasks import RELEASE_TASKS, TASKS, Task
 
 #: What an error of the library is about where only another machine, or the command, could be given more of it.

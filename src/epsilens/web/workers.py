@@ -16,8 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .errors import LOG_LINE, log_line
-from .limits import ServerLimits
+from .limits import LOG_LINE, ServerLimits, log_line
 
 
 class Worker:
