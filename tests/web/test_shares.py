@@ -257,4 +257,4 @@ def test_the_api_is_described(client: Any) -> None:
     schema = client.get("/openapi.json").json()
     body = schema["paths"]["/api/assess/shares"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert body["$ref"].endswith("/SharesRequest")
-    assert "least_error" in schema["components"]["schemas"]["Resplit"]["properties"]
+    assert "least_error" in schema["components"]["schemas"]["SharesAnswer"]["properties"]
