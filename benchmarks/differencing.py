@@ -39,7 +39,7 @@ def main() -> None:
         start = time.perf_counter()
         runs = [estimate(Attack(epsilon=float(e)), width=width, seed=i) for i, e in enumerate(sample)]
         simulated = (time.perf_counter() - start) * 1e3 * len(epsilon) / len(sample)
-        truth = el.attacks.differencing(epsilon=sample).success()
+        truth = np.asarray(el.attacks.differencing(epsilon=sample).success())
         inside = sum(r.low <= t <= r.high for r, t in zip(runs, truth, strict=True))
         rows.append({"width": width, "ms": simulated, "ratio": simulated / exact, "inside": f"{inside}/{len(sample)}"})
     out = {

@@ -306,7 +306,7 @@ def test_arrays_of_arguments_keep_their_shape() -> None:
             assert values[1, 2] == pytest.approx(getattr(e, name)(float(grid[1, 2])), rel=1e-12)
         assert e.fbeta(grid[:, :1] * 3, grid[0]).shape == (2, 3)
         assert e.roc(np.asarray([])).shape == (0,)
-        assert e.precision(grid, prior=0.3).shape == (2, 3)
+        assert np.shape(e.precision(grid, prior=0.3)) == (2, 3)
 
 
 def test_arrays_of_an_experiment_and_its_reading_must_fit() -> None:

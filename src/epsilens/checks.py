@@ -18,15 +18,18 @@ from .errors import InputError, suggestion, type_phrase
 from .shares import SHARES, parse_shares
 
 Array: TypeAlias = NDArray[np.float64]
+#: One number as it may be given, 0.1 or a share as text, and several: readings of one are a float, of several an array.
+Real: TypeAlias = float | str
+Several: TypeAlias = NDArray[Any] | list[Any] | tuple[Any, ...]
 #: What a reading returns: a float for scalar input, an array otherwise.
 Number: TypeAlias = Any
 
 
-def float_or_array(value: Any) -> Number:
+def float_or_array(value: Any) -> float | Array:
     """Return a float for a 0-d array, the array itself otherwise."""
     if type(value) is np.ndarray:  # the common case, kept short
         return value if value.ndim else float(value)
-    return float(value) if np.ndim(value) == 0 else value
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
 def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from . import checks
 from .catalogue.mechanisms import MECHANISMS
 from .catalogue.readings import find_reading
-from .checks import Array, Number, float_or_array
+from .checks import Array, Real, Several, float_or_array
 from .errors import InputError
 from .numerics.formatting import short_repr
 from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
@@ -110,7 +110,7 @@ class Experiment(ValueSemantics, Result):
         """
         return compose_counted([(self, checks.integer("k", k, low=1, high=_MOST_TIMES))], width)
 
-    def bracket(self, reading: str, **arguments: Any) -> tuple[Number, Number]:
+    def bracket(self, reading: str, **arguments: Any) -> tuple[Any, Any]:
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
 
         Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
@@ -147,7 +147,7 @@ class Experiment(ValueSemantics, Result):
             self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
         return float_or_array(low), float_or_array(high)
 
-    def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Number, Number]:
+    def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Any, Any]:
         """Of each of many laws its own bracket."""
         from .laws.arrays import map_members
 
@@ -166,19 +166,37 @@ class Experiment(ValueSemantics, Result):
 
     # -- the curve ----------------------------------------------------------------------------------------------
 
-    def tradeoff(self, alpha: ArrayLike) -> Number:
+    @overload
+    def tradeoff(self, alpha: Real) -> float: ...
+    @overload
+    def tradeoff(self, alpha: Several) -> Array: ...
+    @overload
+    def tradeoff(self, alpha: ArrayLike) -> float | Array: ...
+    def tradeoff(self, alpha: ArrayLike) -> float | Array:
         """f(α): the least share of H1 missed by a test that flags a share α of H0."""
         return float_or_array(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
 
-    def roc(self, fpr: ArrayLike) -> Number:
+    @overload
+    def roc(self, fpr: Real) -> float: ...
+    @overload
+    def roc(self, fpr: Several) -> Array: ...
+    def roc(self, fpr: ArrayLike) -> float | Array:
         """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
         return float_or_array(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
-    def recall(self, alpha: ArrayLike) -> Number:
+    @overload
+    def recall(self, alpha: Real) -> float: ...
+    @overload
+    def recall(self, alpha: Several) -> Array: ...
+    def recall(self, alpha: ArrayLike) -> float | Array:
         """The same as :meth:`roc`, in the words of paper 000."""
         return float_or_array(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
-    def threshold(self, alpha: ArrayLike) -> Number:
+    @overload
+    def threshold(self, alpha: Real) -> float: ...
+    @overload
+    def threshold(self, alpha: Several) -> Array: ...
+    def threshold(self, alpha: ArrayLike) -> float | Array:
         """How far beyond the answer of H0, towards that of H1, the best test at false-alarm rate α calls H1.
 
         In the answer's own units, for one number with Laplace or Gaussian noise (paper 000, Theorem 3).
@@ -191,7 +209,11 @@ class Experiment(ValueSemantics, Result):
 
         return float_or_array(threshold(self.origin, self.parameters, self.fit(checks.probability("alpha", alpha))))
 
-    def attack_success(self, baseline: ArrayLike) -> Number:
+    @overload
+    def attack_success(self, baseline: Real) -> float: ...
+    @overload
+    def attack_success(self, baseline: Several) -> Array: ...
+    def attack_success(self, baseline: ArrayLike) -> float | Array:
         """The most any attack on a person can reach whose ``baseline`` is its success without their record.
 
         ``baseline`` is what the attack reaches against a release of the same data **without this person's record**; the
@@ -201,15 +223,19 @@ class Experiment(ValueSemantics, Result):
         """
         return float_or_array(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
-    def auc(self) -> Number:
+    def auc(self) -> float:
         """Area under the ROC curve: how often someone in the data scores above someone who is not."""
-        return float_or_array(self.law.auc())
+        return cast(float, float_or_array(self.law.auc()))
 
-    def psi(self) -> Number:
+    def psi(self) -> float:
         """The smallest μ for which the experiment is μ-GDP; infinite where there is none."""
-        return float_or_array(self.law.psi())
+        return cast(float, float_or_array(self.law.psi()))
 
-    def mu(self, level: ArrayLike = 1e-6) -> Number:
+    @overload
+    def mu(self, level: Real = 1e-6) -> float: ...
+    @overload
+    def mu(self, level: Several) -> Array: ...
+    def mu(self, level: ArrayLike = 1e-6) -> float | Array:
         """ψ over the tests with at least a share ``level`` of false alarms and of misses; at level 0 it is ψ.
 
         No such test beats normal noise of this μ. ψ itself is ruled by outcomes however rare: of sampled training it is
@@ -229,15 +255,23 @@ class Experiment(ValueSemantics, Result):
 
     # -- guesses with a prior -----------------------------------------------------------------------------------
 
-    def success(self, prior: ArrayLike = 0.5) -> Number:
+    @overload
+    def success(self, prior: Real = 0.5) -> float: ...
+    @overload
+    def success(self, prior: Several) -> Array: ...
+    def success(self, prior: ArrayLike = 0.5) -> float | Array:
         """How often the best guess is right when H1 has this prior probability."""
         return float_or_array(guesses.success(self.law, self.fit(checks.probability("prior", prior))))
 
-    def advantage(self) -> Number:
+    def advantage(self) -> float:
         """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
-        return float_or_array(guesses.advantage(self.law))
+        return cast(float, float_or_array(guesses.advantage(self.law)))
 
-    def posterior(self, prior: ArrayLike = 0.5) -> Number:
+    @overload
+    def posterior(self, prior: Real = 0.5) -> float: ...
+    @overload
+    def posterior(self, prior: Several) -> Array: ...
+    def posterior(self, prior: ArrayLike = 0.5) -> float | Array:
         """The most certain the adversary can ever become of H1; of H0 that is ``reverse().posterior(1 - prior)``.
 
         >>> import epsilens as el
@@ -247,9 +281,17 @@ class Experiment(ValueSemantics, Result):
         """
         return float_or_array(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
+    @overload
+    def precision(self, alpha: Real, prior: Real = 0.5) -> float: ...
+    @overload
+    def precision(self, alpha: None = None, prior: Real = 0.5, *, recall: Real) -> float: ...
+    @overload
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
-    ) -> Number:
+    ) -> float | Array: ...
+    def precision(
+        self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
+    ) -> float | Array:
         """Share of those flagged who are truly H1, at a false-positive rate ``alpha`` or at a ``recall``."""
         p = checks.probability("prior", prior)
         if (alpha is None) == (recall is None):
@@ -263,7 +305,15 @@ class Experiment(ValueSemantics, Result):
         self.fit(a, p)
         return float_or_array(guesses.precision(self.law, a, p))
 
-    def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
+    @overload
+    def fbeta(self, beta: Real = 1.0, prior: Real = 0.5) -> float: ...
+    @overload
+    def fbeta(self, beta: Several, prior: ArrayLike = 0.5) -> Array: ...
+    @overload
+    def fbeta(self, beta: Real = 1.0, *, prior: Several) -> Array: ...
+    @overload
+    def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> float | Array: ...
+    def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> float | Array:
         """The largest Fβ score over all adversaries (paper 000)."""
         b, p = checks.in_range("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
         self.fit(b, p)
@@ -271,25 +321,39 @@ class Experiment(ValueSemantics, Result):
 
     # -- the guarantee ------------------------------------------------------------------------------------------
 
-    def delta(self, epsilon: ArrayLike) -> Number:
+    @overload
+    def delta(self, epsilon: Real) -> float: ...
+    @overload
+    def delta(self, epsilon: Several) -> Array: ...
+    def delta(self, epsilon: ArrayLike) -> float | Array:
         """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
         return float_or_array(self.law.worse_delta(self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
-    def epsilon(self, delta: ArrayLike = 0.0) -> Number:
+    @overload
+    def epsilon(self, delta: Real = 0.0) -> float: ...
+    @overload
+    def epsilon(self, delta: Several) -> Array: ...
+    def epsilon(self, delta: ArrayLike = 0.0) -> float | Array:
         """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
         return float_or_array(self.law.worse_epsilon(self.fit(checks.probability("delta", delta))))
 
-    def renyi(self, order: ArrayLike) -> Number:
+    @overload
+    def renyi(self, order: Real) -> float: ...
+    @overload
+    def renyi(self, order: Several) -> Array: ...
+    @overload
+    def renyi(self, order: ArrayLike) -> float | Array: ...
+    def renyi(self, order: ArrayLike) -> float | Array:
         """The Rényi divergence D_order(H0‖H1) in nats."""
         return float_or_array(curve.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
-    def kl(self) -> Number:
+    def kl(self) -> float:
         """The Kullback–Leibler divergence D(H0‖H1) in nats."""
-        return float_or_array(self.law.kl())
+        return cast(float, float_or_array(self.law.kl()))
 
-    def chernoff(self) -> Number:
+    def chernoff(self) -> float:
         """The Chernoff information: the exponent of the error over many repetitions."""
-        return float_or_array(curve.chernoff(self.law))
+        return cast(float, float_or_array(curve.chernoff(self.law)))
 
     def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""

@@ -45,7 +45,8 @@ def test_claims_of_epsilon_and_delta(events: Any) -> None:
     assert both.epsilon(0.28) == pytest.approx(3.0, rel=1e-9)
     assert both.roc(0.1) == pytest.approx(0.91938, abs=1e-5)
     pure = from_event(events.ComposedDpEvent([claim(1.0, 0.0), claim(2.0, 0.0)]))
-    assert (pure.epsilon(), pure.roc(0.1)) == (pytest.approx(3.0, rel=1e-12), pytest.approx(0.8286, abs=1e-4))
+    assert pure.epsilon() == pytest.approx(3.0, rel=1e-12)
+    assert pure.roc(0.1) == pytest.approx(0.8286, abs=1e-4)
     assert pure.mu(level=0.005) == pytest.approx(2.358, abs=1e-3)
     assert pure.bracket("advantage")[0] == 0  # a claim says nothing from below
     ten = from_event(events.SelfComposedDpEvent(claim(0.0, 0.001), 10))

@@ -125,7 +125,7 @@ def test_precision_at_a_recall_is_precision_at_its_alpha(e: Experiment, alpha: f
 
 @given(experiments(), st.floats(0.01, 0.99))
 def test_precision_is_at_most_the_posterior(e: Experiment, prior: float) -> None:
-    p = e.precision(np.geomspace(1e-9, 1, 40), prior)
+    p = np.asarray(e.precision(np.geomspace(1e-9, 1, 40), prior))
     assert np.all(np.diff(p) <= 1e-12)  # falls as the test widens
     assert np.all(p <= e.posterior(prior) + 1e-12)
     assert p[-1] == pytest.approx(prior, rel=1e-12)

@@ -126,7 +126,7 @@ def test_many_are_one_object() -> None:
     assert made != el.mechanisms.staircase(epsilon=[0.5, 1.5])
     assert made.reverse().success() == pytest.approx(made.success(), rel=1e-14)
     assert made.to_dict()["parameters"]["epsilon"] == [0.5, 1.0]
-    assert el.mechanisms.pure(epsilon=[1.0, 1.0]).success().shape == (2,)
+    assert np.asarray(el.mechanisms.pure(epsilon=[1.0, 1.0]).success()).shape == (2,)
     assert "Many experiments" in made.to_markdown() or "staircase" in str(made)
 
 

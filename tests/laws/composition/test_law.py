@@ -503,7 +503,7 @@ def test_precision_by_recall_is_that_by_false_alarms(alpha: float) -> None:
     e = el.dpsgd(sigma=1.0, rate=0.01, steps=1000)
     recall = float(e.recall(alpha))
     assert e.precision(recall=recall) == pytest.approx(recall / (recall + alpha), rel=2e-3)
-    several = e.precision(recall=np.asarray([0.3, recall, 0.999]))
+    several = np.asarray(e.precision(recall=np.asarray([0.3, recall, 0.999])))
     assert several[1] == pytest.approx(recall / (recall + alpha), rel=2e-3)
 
 
