@@ -58,7 +58,7 @@ def test_a_list_is_many_trainings() -> None:
     low, high = many.bracket("success", prior=0.3)
     assert list(zip(low, high, strict=True)) == [e.bracket("success", prior=0.3) for e in alone]
     grid = el.dpsgd(sigma=[[1.0], [2.0]], rate=0.01, steps=[10, 100, 1000])
-    assert np.shape(grid.epsilon(1e-5)) == (2, 3)
+    assert np.asarray(grid.epsilon(1e-5)).shape == (2, 3)
     assert np.asarray(grid.epsilon(1e-5))[:, 2].tolist() == np.asarray(many.epsilon(1e-5)).tolist()
 
 
