@@ -22,9 +22,8 @@ from pathlib import Path
 
 import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
-from epsilens.papers.errata import ERRATA
-from epsilens.papers.erratum import PREFACE
-from epsilens.papers.item import Agreement, Item
+from epsilens.papers.errata import ERRATA, PREFACE
+from epsilens.papers.items import Agreement, Item
 from epsilens.show.charts import Chart, roc
 from epsilens.show.charts.lines import Axis, Series, lines
 

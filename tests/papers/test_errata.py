@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from epsilens.papers import PAPERS
-from epsilens.papers.errata import ERRATA
-from epsilens.papers.erratum import Erratum, holds
+from epsilens.papers.errata import ERRATA, Erratum, holds
 
 
 @pytest.mark.parametrize(

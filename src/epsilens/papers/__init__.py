@@ -1,7 +1,7 @@
 """The five papers, recomputed: every table and figure as numbers, a picture and a sentence on whether they agree.
 
 What a paper printed wrongly lives only here, labelled; the rest of the library runs the correction. A paper is a
-module with a function ``paper``; :mod:`.item` is what one table, figure or claim is.
+module of computations and a TOML file of words and settings; :mod:`.items` is what one table, figure or claim is.
 """
 
 from __future__ import annotations
@@ -16,12 +16,9 @@ from typing import Any
 from ..errors import InputError, suggestion
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
-from .citations import CITATIONS
-from .item import Agreement, Item, Paper
+from .items import CITATIONS, PAPERS, Agreement, Item, Paper, read_paper
 
 __all__ = ["CITATIONS", "PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
-
-PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -39,13 +36,13 @@ def named(paper: str) -> str:
     """
     if not isinstance(paper, str):
         raise InputError(f"paper is {paper!r:.40}: give its number or name as text, such as '002'", parameter="paper")
-    plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
-    wanted = "".join(letter for letter in plain if letter.isalnum())
+    ascii_name = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
+    key = "".join(letter for letter in ascii_name if letter.isalnum())
     for number, name in PAPERS.items():
-        if wanted in (number, name, number.lstrip("0") or "0", name.rstrip("0123456789")):
+        if key in (number, name, number.lstrip("0") or "0", name.rstrip("0123456789")):
             return number
     known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
-    close = suggestion(wanted, [*PAPERS.values(), *PAPERS])
+    close = suggestion(key, [*PAPERS.values(), *PAPERS])
     raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", parameter="paper", value=paper)
 
 
@@ -55,9 +52,8 @@ def reproduction(*papers: str) -> Reproduction:
     >>> [item.title for item in reproduction("000").papers[0].items][0]
     'Table 1: the largest ε under a bound on Fβ'
     """
-    chosen = [named(paper) for paper in papers] or list(PAPERS)
-    built: list[Paper] = [import_module(f".{PAPERS[paper]}", __name__).paper() for paper in dict.fromkeys(chosen)]
-    return Reproduction(tuple(built))
+    numbers = [named(paper) for paper in papers] or list(PAPERS)
+    return Reproduction(tuple(read_paper(number) for number in dict.fromkeys(numbers)))
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Reproduction(Presented):
         root = Path(folder)
         try:
             root.mkdir(parents=True, exist_ok=True)
-            written = [file for paper in self.papers for file in _kept(paper, root / paper.key)]
+            written = [file for paper in self.papers for file in _write_items(paper, root / paper.key)]
             page = root / "index.html"
             page.write_text(html(self), encoding="utf-8")
         except (OSError, ValueError) as error:
@@ -109,15 +105,15 @@ class Reproduction(Presented):
         return [page, *written]
 
 
-def _kept(paper: Paper, folder: Path) -> list[Path]:
+def _write_items(paper: Paper, folder: Path) -> list[Path]:
     from ..show.render.markdown import to_markdown
 
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for item in paper.items:
-        told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
-        words = to_markdown(told).rstrip("\n") + "\n" + item.pictures
-        for name, text in {**item.files, f"{item.key}.md": words}.items():
+        page = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
+        markdown = to_markdown(page).rstrip("\n") + "\n" + item.pictures
+        for name, text in {**item.files, f"{item.key}.md": markdown}.items():
             target = folder / name
             target.write_text(text, encoding="utf-8")
             written.append(target)

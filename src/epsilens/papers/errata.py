@@ -8,11 +8,36 @@ True
 
 from __future__ import annotations
 
-from .ashena2021.errata import ERRATA as ASHENA
-from .erratum import Erratum
-from .kaissis2022.errata import ERRATA as KAISSIS
-from .li2019.errata import ERRATA as LI
-from .liu2019.errata import ERRATA as LIU
-from .unsal2022.errata import ERRATA as UNSAL
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 
-ERRATA: dict[str, tuple[Erratum, ...]] = {"000": LIU, "001": ASHENA, "002": KAISSIS, "003": UNSAL, "004": LI}
+from .items import PAPERS
+
+#: The imports before every check.
+PREFACE = "from math import *\nimport epsilens as el\nfrom epsilens import papers"
+
+
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """Where, what is printed, what holds, and an expression that is true because it does."""
+
+    where: str
+    printed: str
+    holds: str
+    check: str
+
+
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+ERRATA = {number: tuple(Erratum(**entry) for entry in _TABLES[name]) for number, name in PAPERS.items()}
+
+
+def holds(erratum: Erratum) -> bool:
+    """Run the check as a reader would after :data:`PREFACE`.
+
+    >>> holds(Erratum("a table", "2 + 2 = 5", "2 + 2 = 4", "2 + 2 == 4"))
+    True
+    """
+    names: dict[str, object] = {}
+    exec(PREFACE, names)
+    return bool(eval(erratum.check, names))

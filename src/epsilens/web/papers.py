@@ -21,8 +21,7 @@ from markupsafe import Markup
 
 from ..errors import EpsilensError, InputError
 from ..papers import CITATIONS, PAPERS, Agreement, named, reproduction
-from ..papers.errata import ERRATA
-from ..papers.erratum import holds
+from ..papers.errata import ERRATA, holds
 from ..show.charts.pdf import pdf
 from ..show.render import html
 from .limits import RequestError, ServerLimits, checked_answer, log_line, sentence_of
