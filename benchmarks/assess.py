@@ -14,9 +14,9 @@ half of them split by one or two columns, a third with a condition. Three plans 
 
 ``raw`` are 32 statements, one an answer, on the whole table: no limits, no bounds, with people counted once where the
 plan counts people. ``ours`` is :func:`epsilens.plan.answers.answers_of`: the answers of the whole table, after limits
-and after bounds, the people behind each, exact sums. ``sample`` is :func:`epsilens.assessment.risks.people_of`. They
-run in turn in one process, with DuckDB in the same 1 GB and on the same threads; the best of each counts, in seconds on
-the clock. Memory is the peak of a process of its own.
+and after bounds, the people behind each, exact sums. ``sample`` is :func:`epsilens.assessment.risks.sample_people`.
+They run in turn in one process, with DuckDB in the same 1 GB and on the same threads; the best of each counts, in
+seconds on the clock. Memory is the peak of a process of its own.
 """
 
 from __future__ import annotations
@@ -115,11 +115,11 @@ def run_ours(plan: str, path: str) -> None:
 
 
 def run_sample(plan: str, path: str) -> None:
-    from epsilens.assessment.risks import people_of
+    from epsilens.assessment.risks import sample_people
     from epsilens.data.tables.table import open_table
 
     with open_table(path) as opened:
-        people_of(opened, release(plan, path))
+        sample_people(opened, release(plan, path))
 
 
 TASKS: dict[str, Callable[[str, str], None]] = {"raw": run_raw, "ours": run_ours, "sample": run_sample}

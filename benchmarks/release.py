@@ -65,10 +65,10 @@ def main() -> None:
     import duckdb
 
     import epsilens as el
-    from epsilens.assessment.guarantee import promise_of
-    from epsilens.publish.answers import drawn_answers
+    from epsilens.assessment.guarantee import plan_guarantee
+    from epsilens.publish.answers import draw_answers
     from epsilens.publish.noise import drawings_of
-    from epsilens.publish.release import exact_of
+    from epsilens.publish.release import exact_cells
 
     rows, results = int(asked.rows * 1e6), list[dict[str, Any]]()
 
@@ -87,9 +87,9 @@ def main() -> None:
         for name in asked.plan:
             plan = planned(name, path)
             kept = {"people": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
-            exact = told(name, "numbers", partial(exact_of, plan))
-            told(name, "promise", partial(promise_of, plan))
-            told(name, "noise", partial(drawn_answers, plan, drawings_of(plan), exact))
+            exact = told(name, "numbers", partial(exact_cells, plan))
+            told(name, "promise", partial(plan_guarantee, plan))
+            told(name, "noise", partial(draw_answers, plan, drawings_of(plan), exact))
             found = told(name, "assess", partial(el.assess, plan))
             made = told(name, "release", partial(el.release, plan, assessment=found, **kept))
             print(f"{name:8} {len(made.answers):,} answers", flush=True)

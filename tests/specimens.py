@@ -11,8 +11,8 @@ import epsilens as el
 from epsilens import correlated, notions
 from epsilens.ledger.account import Spending
 from epsilens.ledger.budget import charge_of
-from epsilens.ledger.serialization import written
-from epsilens.ledger.store import Kind
+from epsilens.ledger.serialization import serialize
+from epsilens.ledger.store import EntryKind
 
 CHANNEL = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
 EVEN = [0.25] * 4
@@ -44,8 +44,8 @@ def _account() -> Any:
         ledger = el.Ledger(f"{folder}/ledger.db")
         ledger.limit("patients", success=0.65, delta=1e-6)
         noise = el.laplace(epsilon=0.1)
-        body = {"parts": written(noise), "at": "2026-01-15T10:00:00", "by": "me"}
-        one = Spending("1", "visits", Kind.ADDED, charge_of(noise), body)
+        body = {"parts": serialize(noise), "at": "2026-01-15T10:00:00", "by": "me"}
+        one = Spending("1", "visits", EntryKind.ADDED, charge_of(noise), body)
         return replace(ledger.account("patients"), releases=(one,), limited=(), head="")
 
 

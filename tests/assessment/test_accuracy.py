@@ -18,22 +18,22 @@ from scipy.stats import laplace, norm
 from tests.examples import examples
 
 import epsilens as el
-from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, limited, simulate
+from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, simulate, with_error_limit
 from epsilens.assessment.assess import assess
 from epsilens.assessment.error_law import (
-    Columns,
-    Law,
+    AnswerColumns,
+    ErrorLaw,
     above_ratio,
-    additive,
+    additive_error,
     additive_miss,
-    law_of,
+    error_law,
+    joint_level,
     ratio_miss,
-    thresholded,
-    together,
+    thresholded_error,
 )
 from epsilens.data.queries import Noise
 from epsilens.errors import InputError
-from epsilens.plan.answers import Answer
+from epsilens.plan.answers import ExactAnswer
 from epsilens.plan.model import Release
 
 NOISES = (Noise.LAPLACE, Noise.GAUSSIAN)
@@ -49,11 +49,11 @@ def plan_of(*queries: dict[str, Any], noise: Noise = Noise.LAPLACE, limits: Any 
     )  # fmt: skip
 
 
-def answer(value: float, limited: float | None = None, bounded: float | None = None, **more: Any) -> Answer:
+def answer(value: float, limited: float | None = None, bounded: float | None = None, **more: Any) -> ExactAnswer:
     after = value if limited is None else limited
     rows = more.pop("rows", 100)
     rest = {"group": (), "people": rows, "nulls": 0, **more}
-    return Answer(value=value, limited=after, bounded=after if bounded is None else bounded, rows=rows, **rest)
+    return ExactAnswer(value=value, limited=after, bounded=after if bounded is None else bounded, rows=rows, **rest)
 
 
 def one(*values: Any) -> list[Any]:
@@ -70,7 +70,7 @@ def test_the_error_has_its_two_tails(bias: float, miss: float) -> None:
     with mpmath.workdps(50):
         for noise in NOISES:
             scale = 2.5
-            error = mpmath.mpf(float(additive(noise, *one(bias, scale, miss))))
+            error = mpmath.mpf(float(additive_error(noise, *one(bias, scale, miss))))
 
             def beyond(z: Any, noise: Noise = noise) -> Any:
                 if noise is Noise.GAUSSIAN:
@@ -87,18 +87,20 @@ def test_laplace_is_the_closed_form_where_that_does_not_overflow() -> None:
     """b·ln(20·cosh(B/b)), exact for every B: its E is never below |B|."""
     bias, scale = np.linspace(-1500, 1500, 61), np.array(3.0)
     expected = scale * np.log(20 * np.cosh(bias / scale))
-    assert additive(Noise.LAPLACE, bias, scale, np.array(0.05)) == pytest.approx(expected, rel=1e-14)
-    assert float(additive(Noise.LAPLACE, *one(1e6, 1e-3, 0.05))) == pytest.approx(1e6 + 1e-3 * math.log(10), rel=1e-15)
-    assert float(additive(Noise.LAPLACE, *one(5.0, 0.0, 0.05))) == 5.0
+    assert additive_error(Noise.LAPLACE, bias, scale, np.array(0.05)) == pytest.approx(expected, rel=1e-14)
+    assert float(additive_error(Noise.LAPLACE, *one(1e6, 1e-3, 0.05))) == pytest.approx(
+        1e6 + 1e-3 * math.log(10), rel=1e-15
+    )
+    assert float(additive_error(Noise.LAPLACE, *one(5.0, 0.0, 0.05))) == 5.0
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(bias=st.floats(-50, 50), scale=st.floats(0.01, 100), miss=st.floats(1e-6, 0.5), more=st.floats(1.001, 3))
 def test_more_noise_is_more_error(bias: float, scale: float, miss: float, more: float) -> None:
     for noise in NOISES:
-        error = additive(noise, *one(bias, scale, miss))
+        error = additive_error(noise, *one(bias, scale, miss))
         assert additive_miss(noise, np.array(bias), np.array(scale), error) == pytest.approx(miss, rel=1e-9)
-        assert additive(noise, *one(bias, scale * more, miss)) > error
+        assert additive_error(noise, *one(bias, scale * more, miss)) > error
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -106,7 +108,7 @@ def test_more_noise_is_more_error(bias: float, scale: float, miss: float, more: 
 def test_a_count_that_is_its_own_threshold(noise: Noise, bounded: float, value: float) -> None:
     """P(τ ≤ A and |A − v| ≤ E) = .95 by the noise's own distribution; infinite where it is hidden too often."""
     law, scale, threshold = LAWS[noise], 3.0, 45.0
-    error = float(thresholded(noise, np.array(bounded), np.array(value), scale, threshold, np.array(0.05)))
+    error = float(thresholded_error(noise, np.array(bounded), np.array(value), scale, threshold, np.array(0.05)))
 
     def held(error: float) -> float:
         low = max(threshold, value - error)
@@ -114,7 +116,7 @@ def test_a_count_that_is_its_own_threshold(noise: Noise, bounded: float, value: 
 
     assert held(error) == pytest.approx(0.95, abs=1e-12)
     assert brentq(lambda e: held(e) - 0.95, 0, 1e4, xtol=1e-12) == pytest.approx(error, rel=1e-9)
-    assert float(thresholded(noise, np.array(46.0), np.array(46.0), scale, threshold, np.array(0.05))) == math.inf
+    assert float(thresholded_error(noise, np.array(46.0), np.array(46.0), scale, threshold, np.array(0.05))) == math.inf
 
 
 # -- averages ----------------------------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def test_the_error_of_an_average_is_what_simulation_shows(noise: Noise, mean: fl
     """A million releases: the share beyond E is 5% within 4 standard errors (.09%), or E is what the clamp leaves."""
     rng, runs = np.random.default_rng(7), 1_000_000
     scale, spread, bounds = 30.0, 6.0, (0.0, 10.0)
-    law = Law(noise, Columns(*one([value], [mean], [size], [size])), scale, spread, bounds)
+    law = ErrorLaw(noise, AnswerColumns(*one([value], [mean], [size], [size])), scale, spread, bounds)
     error = float(law.errors()[0])
     draw = rng.laplace if noise is Noise.LAPLACE else rng.normal
     answers = 5 + ((mean - 5) * size + draw(0, scale, runs)) / np.maximum(size + draw(0, spread, runs), 1)
@@ -167,9 +169,9 @@ def test_an_average_divides_by_the_rows_that_have_a_value() -> None:
 
 
 def test_a_public_size_is_the_limit_of_a_noisy_one() -> None:
-    columns = Columns(*one([4.0], [4.0], [200], [200]))
-    public = Law(Noise.LAPLACE, columns, 20.0, 0.0, (0.0, 10.0)).errors()
-    assert Law(Noise.LAPLACE, columns, 20.0, 1e-7, (0.0, 10.0)).errors() == pytest.approx(public, rel=1e-6)
+    columns = AnswerColumns(*one([4.0], [4.0], [200], [200]))
+    public = ErrorLaw(Noise.LAPLACE, columns, 20.0, 0.0, (0.0, 10.0)).errors()
+    assert ErrorLaw(Noise.LAPLACE, columns, 20.0, 1e-7, (0.0, 10.0)).errors() == pytest.approx(public, rel=1e-6)
     assert public == pytest.approx(20 * math.log(20) / 200, rel=1e-12)
 
 
@@ -177,11 +179,11 @@ def test_ten_thousand_averages_in_a_second() -> None:
     """Of different sizes and means; the processor's time, since the machine is shared."""
     rng = np.random.default_rng(3)
     mean = rng.uniform(0, 10, 10_000)
-    columns = Columns(
+    columns = AnswerColumns(
         mean + rng.normal(0, 0.1, mean.size), mean, rng.integers(1, 3000, mean.size).astype(np.float64), mean
     )
     for noise in NOISES:
-        law, start = Law(noise, columns, 40.0, 8.0, (0.0, 10.0)), time.process_time()
+        law, start = ErrorLaw(noise, columns, 40.0, 8.0, (0.0, 10.0)), time.process_time()
         errors = law.errors()
         took = time.process_time() - start
         place, worst = law.worst()
@@ -199,7 +201,7 @@ def test_ten_thousand_averages_in_a_second() -> None:
 def test_bounds_that_cut_most_of_it_off_are_an_error() -> None:
     """Defect 1.10: values that average 3.7 in bounds [0, 2] read 1.3 ± .0005; the error is 2.4 and more."""
     plan = plan_of({"average": "x", "bounds": [0, 2]}, limits={"error": 0.15})
-    got = limited(accuracy_of(plan, 0, (answer(3.7, 3.7, 1.3, rows=40_000),), None), plan)
+    got = with_error_limit(accuracy_of(plan, 0, (answer(3.7, 3.7, 1.3, rows=40_000),), None), plan)
     worst = got.planned.worst
     assert worst
     assert worst.error >= 2.4
@@ -217,7 +219,7 @@ def test_the_smallest_group_is_judged_and_the_typical_stands_beside_it() -> None
     """Defect 1.13: counts of 1, 200 and 1000 at ε = 1: ln 20 is 300% of 1 and 1.5% of 200."""
     plan = plan_of({"count": True, "by": "g", "groups": ["a", "b", "c", "d"]}, limits={"error": 0.15})
     answers = tuple(answer(v, group=(g,), rows=v) for v, g in ((1000, "a"), (1, "b"), (200, "c"), (0, "d")))
-    got = limited(accuracy_of(plan, 0, answers, 0.5), plan)
+    got = with_error_limit(accuracy_of(plan, 0, answers, 0.5), plan)
     assert got.planned.typical
     assert got.planned.worst
     assert got.recommended
@@ -259,7 +261,7 @@ def test_what_a_threshold_hides_is_counted() -> None:
     """A sum by group with 4 and 300 people behind it, τ = 20: the small group is hidden, the large one is not."""
     plan = plan_of({"sum": "x", "bounds": [0, 1], "by": "g", "threshold": 20.0}, limits={"error": 0.5})
     answers = (answer(3.0, group=("a",), people=4), answer(200.0, group=("b",), people=300))
-    got = limited(accuracy_of(plan, 0, answers, None), plan)
+    got = with_error_limit(accuracy_of(plan, 0, answers, None), plan)
     worst = got.planned.worst
     assert worst
     assert worst.answer is answers[0]
@@ -322,7 +324,7 @@ def test_bands_that_hold_together() -> None:
     assert np.mean((np.abs(draws) <= all_of_them).all(axis=1)) == pytest.approx(0.95, abs=4 * standard)
     assert got.planned.typical
     assert got.planned.typical.together in all_of_them
-    assert together(1) == 0.95
+    assert joint_level(1) == 0.95
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -335,7 +337,7 @@ def test_simulated_releases_are_what_would_be_published(noise: Noise) -> None:
     drawn = simulate(counts, 4.0, plan, 4000)
     assert np.isnan(drawn[1]).mean() > 0.99
     assert not np.isnan(drawn[0]).any()
-    law = law_of(plan, 0, counts.columns, 4.0)
+    law = error_law(plan, 0, counts.columns, 4.0)
     assert np.mean(drawn[0]) == pytest.approx(80, abs=5 * law.scale * math.sqrt(2 / 4000))
     average = accuracy_of(plan, 1, (answer(4.0, rows=500),), None)
     drawn = simulate(average, 4.0, plan, 20_000)

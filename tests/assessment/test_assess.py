@@ -15,7 +15,7 @@ from tests.data.brute import isolation
 from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
 from epsilens.assessment.assess import Assessment, assess
-from epsilens.assessment.risks import Risk
+from epsilens.assessment.risks import AdversaryRisk
 from epsilens.data.tables.sources import bundled
 from epsilens.errors import InputError
 
@@ -76,7 +76,7 @@ def people() -> pd.DataFrame:
     )
 
 
-def risk(a: Assessment, key: str) -> Risk:
+def risk(a: Assessment, key: str) -> AdversaryRisk:
     return next(r for r in a.risks if r.key == key)
 
 

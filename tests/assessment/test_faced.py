@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.assessment.worst_case import Faced, Facing
+from epsilens.assessment.worst_case import MovementPair, WorstCase
 from epsilens.laws.laplace_product import has_closed_form, laplace_vector_delta
 
 READINGS = [
@@ -38,7 +38,7 @@ def test_every_reading_lies_in_the_certified_bracket() -> None:
     rng = np.random.default_rng(0)
     for _ in range(6):
         shifts = tuple(sorted((float(t), 1) for t in np.exp(rng.uniform(-4, 1.5, rng.integers(1, 6)))))
-        facing = Facing((Faced(shifts, 0.0, 0.0, float(rng.choice([0.0, 1e-6, 0.01]))),))
+        facing = WorstCase((MovementPair(shifts, 0.0, 0.0, float(rng.choice([0.0, 1e-6, 0.01]))),))
         for reading, arguments in READINGS:
             low, high = facing.experiments[0].bracket(reading, **arguments)
             assert float(low) - 1e-9 <= facing.read(reading, arguments) <= float(high) + 1e-9

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from epsilens.assessment.assess import Assessment, assess
-from epsilens.assessment.risks import Risk
+from epsilens.assessment.risks import AdversaryRisk
 from epsilens.errors import InputError
 from epsilens.laws.normal import psi_for_delta
 from epsilens.plan.file import read_release
@@ -30,7 +30,7 @@ def plan(
     }
 
 
-def risk(found: Assessment, key: str) -> Risk:
+def risk(found: Assessment, key: str) -> AdversaryRisk:
     return next(r for r in found.risks if r.key == key)
 
 

@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from epsilens.assessment.accuracy import (
-    Parameter,
+    PlanParameter,
     Proposal,
     QueryAccuracy,
     accuracy_of,
     candidates_of,
-    lost_by,
+    losing_choices,
     proposals,
     spread_of,
 )
@@ -45,12 +45,12 @@ def read(opened: Any, plan: Release) -> tuple[QueryAccuracy, ...]:
 def propose(table: Any, plan: Release, engine: Any = None) -> tuple[Proposal, ...]:
     with open_table(table, engine) as opened:
         found = read(opened, plan)
-        return proposals(plan, found, candidates_of(opened, plan, lost_by(plan, found)))
+        return proposals(plan, found, candidates_of(opened, plan, losing_choices(plan, found)))
 
 
 def again(table: Any, plan: Release, proposal: Proposal) -> float:
     """The error of the plan with the proposal taken, read from the start."""
-    if proposal.parameter is Parameter.BOUNDS:
+    if proposal.parameter is PlanParameter.BOUNDS:
         query = plan.queries[proposal.query].model_copy(update={"bounds": proposal.value})
         queries = (*plan.queries[: proposal.query], query, *plan.queries[proposal.query + 1 :])
         taken = plan.model_copy(update={"queries": queries})
@@ -66,7 +66,7 @@ def test_bounds_that_cut_off_most_are_widened(stays: pd.DataFrame) -> None:
     """Defect 1.10: values that average 4 in bounds [0, 2]."""
     plan = plan_of({"average": "days", "bounds": [0, 2]}, {"count": True}, max_rows=12)
     (found,) = propose(stays, plan)
-    assert (found.query, found.parameter, found.looks_at_data) == (0, Parameter.BOUNDS, True)
+    assert (found.query, found.parameter, found.looks_at_data) == (0, PlanParameter.BOUNDS, True)
     assert isinstance(found.value, tuple)
     assert found.value[1] > 6
     assert found.error_now > 0.4 > 0.1 > found.error_then
@@ -77,8 +77,8 @@ def test_limits_that_drop_most_are_widened(stays: pd.DataFrame) -> None:
     """One row a person keeps a sixth of the days; one group a person half of the people in each ward."""
     plan = plan_of({"sum": "days", "bounds": [0, 30]}, {"count": True, "by": "ward", "groups": ["a", "b", "c"]})
     found = {p.parameter: p for p in propose(stays, plan)}
-    assert set(found) == {Parameter.MAX_ROWS, Parameter.MAX_GROUPS}
-    assert found[Parameter.MAX_GROUPS].value == 3
+    assert set(found) == {PlanParameter.MAX_ROWS, PlanParameter.MAX_GROUPS}
+    assert found[PlanParameter.MAX_GROUPS].value == 3
     for proposal in found.values():
         assert proposal.error_then < 0.9 * proposal.error_now
         assert again(stays, plan, proposal) == pytest.approx(proposal.error_then, rel=1e-9)
@@ -87,7 +87,7 @@ def test_limits_that_drop_most_are_widened(stays: pd.DataFrame) -> None:
 def test_nothing_is_proposed_where_noise_is_all(stays: pd.DataFrame) -> None:
     plan = plan_of({"sum": "days", "bounds": [0, 30]}, {"count": True}, max_rows=12)
     with open_table(stays) as opened:
-        assert lost_by(plan, read(opened, plan)) == ()
+        assert losing_choices(plan, read(opened, plan)) == ()
     assert propose(stays, plan) == ()
 
 
@@ -96,7 +96,7 @@ def test_the_spread_is_that_of_the_table(stays: pd.DataFrame) -> None:
     plan = plan_of({"sum": "days", "bounds": [0, 2], "where": "ward <> 'c'", "by": "ward"})
     some = stays[stays.ward != "c"]
     with open_table(stays) as opened:
-        values, rows, groups = (spread_of(opened, plan, 0, p) for p in Parameter)
+        values, rows, groups = (spread_of(opened, plan, 0, p) for p in PlanParameter)
     assert values.high == pytest.approx(some.days.quantile([1, 0.999, 0.99, 0.975, 0.95, 0.9]).tolist())
     each = some.groupby("who").size()
     levels = [0.5, 0.9, 0.99, 1]
@@ -109,5 +109,5 @@ def test_both_engines_see_the_same_spread(stays: pd.DataFrame) -> None:
     """And so try the same candidates, whose answers are compared where answers are."""
     plan = plan_of({"sum": "days", "bounds": [0, 4], "by": "ward"})
     with open_table(stays) as duckdb, open_table(stays, "spark") as spark:
-        for parameter in Parameter:
+        for parameter in PlanParameter:
             assert spread_of(duckdb, plan, 0, parameter) == spread_of(spark, plan, 0, parameter)

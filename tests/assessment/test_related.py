@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 from epsilens.assessment.assess import Assessment, assess
-from epsilens.assessment.risks import Risk
+from epsilens.assessment.risks import AdversaryRisk
 from epsilens.errors import InputError
 from epsilens.laws.normal import psi_for_delta
 from epsilens.plan.file import read_release
@@ -55,7 +55,7 @@ def plan(adversary: dict[str, Any], related: str | None = "home", noise: str = "
     }
 
 
-def correlated(found: Assessment) -> Risk:
+def correlated(found: Assessment) -> AdversaryRisk:
     return next(r for r in found.risks if r.key == "correlated")
 
 

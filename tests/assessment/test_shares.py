@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.assessment.assess import Assessment, assess
-from epsilens.assessment.split import basis_of, in_proportion, resplit
+from epsilens.assessment.split import basis_of, normalized_shares, resplit
 from epsilens.errors import InputError
 from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.show.document import Paragraph, Table, flat
@@ -73,10 +73,10 @@ def test_the_shares_as_planned_change_nothing(made: Assessment) -> None:
 
 
 def test_shares_are_taken_in_proportion() -> None:
-    assert in_proportion([2, 1, 1]) == (0.5, 0.25, 0.25)
+    assert normalized_shares([2, 1, 1]) == (0.5, 0.25, 0.25)
     for wrong in ([1, 0], [1, -1], [float("nan"), 1], [1, 1e-9]):
         with pytest.raises(InputError, match="share of query"):
-            in_proportion(wrong)
+            normalized_shares(wrong)
 
 
 def test_a_share_for_each_query(made: Assessment) -> None:

@@ -14,7 +14,7 @@ from tests.examples import examples
 
 from epsilens.assessment.accuracy import Cause, accuracy_of
 from epsilens.assessment.split import LEAST_SHARE, compare_splits, division, least_error
-from epsilens.plan.answers import Answer
+from epsilens.plan.answers import ExactAnswer
 from epsilens.plan.model import Release
 
 COUNT: dict[str, Any] = {"count": True}
@@ -28,9 +28,9 @@ def plan_of(*queries: dict[str, Any], mechanism: dict[str, Any] = LAPLACE, **dat
     return Release.model_validate({"data": {"table": "t", **data}, "queries": queries, "mechanism": mechanism})
 
 
-def answer(value: float, bounded: float | None = None, rows: int = 100, group: str = "") -> Answer:
+def answer(value: float, bounded: float | None = None, rows: int = 100, group: str = "") -> ExactAnswer:
     kept = value if bounded is None else bounded
-    return Answer((group,) if group else (), value, value, kept, rows, rows, 0)
+    return ExactAnswer((group,) if group else (), value, value, kept, rows, rows, 0)
 
 
 def worst(plan: Release, answers: Any, shares: tuple[float, ...]) -> float:

@@ -15,9 +15,9 @@ from tests.references.brute.worlds import Ask, Case, listed, scales
 
 import epsilens as el
 from epsilens.assessment.assess import assess
-from epsilens.assessment.risks import Person, guess_right, together_of, typical_of
+from epsilens.assessment.risks import SampledPerson, group_risks, guess_success, typical_risk
 from epsilens.data.queries import Noise
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
 
 
@@ -90,7 +90,7 @@ def test_two_people_together(made: dict[str, Any], exact: bool) -> None:
     """Exact but where four labels are too few for two people to be apart in both worlds."""
     case = Case({"g": ("a", "b"), "v": (-1.0, 2.0)}, table=(), **made)
     truth = max(pair.success(0.5) for pair in _pairs(case, 2))
-    found = dict(together_of(read_release(case.words()), case.epsilon))[2]
+    found = dict(group_risks(read_release(case.words()), case.epsilon))[2]
     assert found >= truth - 1e-9
     assert not exact or found == pytest.approx(truth, abs=1e-8)
 
@@ -98,7 +98,7 @@ def test_two_people_together(made: dict[str, Any], exact: bool) -> None:
 def test_each_alone_is_worse_than_all_in_one() -> None:
     """Defects 1.3: 1 − (1 − p)^k with p = ½e^(−(τ−1)ε), by hand; sharing a group is listed with less."""
     case = Case({"g": ("a",)}, (_COUNT,), (), epsilon=0.1)
-    for k, found in together_of(read_release(case.words()), 0.1):
+    for k, found in group_risks(read_release(case.words()), 0.1):
         apart = 1 - (1 - math.exp(-0.1) / 2) ** k
         assert found >= 0.5 + apart / 2
         assert found == pytest.approx(0.5 + apart / 2, abs=1e-3)
@@ -117,7 +117,7 @@ def test_households_together() -> None:
             truth = max(truth, Pair((left / scale[0],) if left else (), False, 0.0, 1 - hidden).success(0.5))
     plan = read_release({**case.words(), "data": {"table": "t", "person": "one", "unit": "who", "max_rows": 3,
                                                   "max_groups": 2}})  # fmt: skip
-    assert dict(together_of(plan, 1.0))[2] == pytest.approx(truth, abs=1e-8)
+    assert dict(group_risks(plan, 1.0))[2] == pytest.approx(truth, abs=1e-8)
 
 
 # -- people as they are -------------------------------------------------------------------------------------------
@@ -129,14 +129,14 @@ def test_people_in_closed_form_and_on_a_grid(prior: float, count: int) -> None:
     """Never below the certified bracket of the composition, and six digits from it."""
     for seed in range(3):
         shifts = np.random.default_rng(seed).uniform(0, 0.5, count)
-        found = guess_right(dict.fromkeys(map(float, shifts), 1), prior, Noise.LAPLACE)
+        found = guess_success(dict.fromkeys(map(float, shifts), 1), prior, Noise.LAPLACE)
         low, high = el.compose(*(el.laplace(epsilon=float(t)) for t in shifts)).bracket("success", prior=prior)
         assert float(low) - 1e-9 <= found <= float(high) + 1e-6
-    alike = guess_right({0.25: count}, prior, Noise.LAPLACE, 0.2)
+    alike = guess_success({0.25: count}, prior, Noise.LAPLACE, 0.2)
     pair = Pair((0.25,) * count, False, 0.0, 0.2)
     assert pair.success(prior) - 1e-12 <= alike <= pair.success(prior) + 1e-6
     psi = float(np.linalg.norm(shifts))
-    assert guess_right(dict.fromkeys(map(float, shifts), 1), prior, Noise.GAUSSIAN) == pytest.approx(
+    assert guess_success(dict.fromkeys(map(float, shifts), 1), prior, Noise.GAUSSIAN) == pytest.approx(
         float(el.gaussian(psi=psi).success(prior=prior)), rel=1e-12
     )
 
@@ -146,8 +146,8 @@ def test_nobody_is_more_exposed_than_the_worst_placed() -> None:
     case = Case({"g": ("a",)}, (Ask("count"), Ask("sum", "v", bounds=(0.0, 2.0))), (), epsilon=2.0)
     plan = read_release(case.words())
     worst = Pair((1.0, 1.0), False).success(0.5)
-    most = Person(((0, Noisy.ANSWER, 1.0), (1, Noisy.ANSWER, 2.0)))
-    found = typical_of(plan, [most, Person(())], 2.0)
+    most = SampledPerson(((0, NoisyNumber.ANSWER, 1.0), (1, NoisyNumber.ANSWER, 2.0)))
+    found = typical_risk(plan, [most, SampledPerson(())], 2.0)
     assert found
     assert worst <= found.largest + 1e-15
     assert found.largest == pytest.approx(worst, abs=1e-12)

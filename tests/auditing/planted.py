@@ -20,7 +20,7 @@ from epsilens.auditing.claims import Claim, claim_of
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.auditing.pipelines import ReleaseSource, plan_claim, secret_claim
 from epsilens.plan import answers, cells, scan_plan
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
 from epsilens.publish import answers as published
 from epsilens.publish import noise, release
@@ -75,7 +75,7 @@ def halved_in_one(patch: Patch) -> None:
 
 
 def no_limits(patch: Patch) -> None:
-    patch.setattr(answers, "_drop", lambda *given: None)
+    patch.setattr(answers, "_subtract_excess", lambda *given: None)
 
 
 def label_leak(patch: Patch) -> None:
@@ -94,8 +94,8 @@ def float_sum(patch: Patch) -> None:
     """Half precision: the sum of values near 1000 is rounded far more coarsely than the bounds are apart."""
     honest = cells._number
 
-    def rounded(need: Any, tally: Any, noisy: Noisy) -> Fraction:
-        if noisy is not Noisy.TOTAL:
+    def rounded(need: Any, tally: Any, noisy: NoisyNumber) -> Fraction:
+        if noisy is not NoisyNumber.TOTAL:
             return honest(need, tally, noisy)
         low, high = need.query.bounds
         total = Fraction(float(np.float16(float(tally.added)))) - tally.kept * Fraction(low / 2 + high / 2)
@@ -116,16 +116,16 @@ def float_noise(patch: Patch) -> None:
 
 
 def true_size(patch: Patch) -> None:
-    honest = published._noised
+    honest = published._draw_query
 
     def divided(one: Any, drawings: Any) -> Any:
         made = honest(one, drawings)
-        if Noisy.SIZE in one.numbers:
-            exact = {Noisy.SIZE: [float(n) for n in one.numbers[Noisy.SIZE]]}
+        if NoisyNumber.SIZE in one.numbers:
+            exact = {NoisyNumber.SIZE: [float(n) for n in one.numbers[NoisyNumber.SIZE]]}
             made = replace(made, numbers={**made.numbers, **exact})
         return made
 
-    patch.setattr(published, "_noised", divided)
+    patch.setattr(published, "_draw_query", divided)
 
 
 def per_row(patch: Patch) -> None:
@@ -181,7 +181,7 @@ def clamped_after(patch: Patch) -> None:
         raw = float(opened.engine.fetch(opened.table.aggregate(s=opened.table["x"].sum())).to_pylist()[0]["s"] or 0)
         made = honest(opened, plan, tell)
         for one in made:
-            one.numbers[Noisy.ANSWER] = (Fraction(raw) / cells.unit_of(plan, one.query, Noisy.ANSWER),)
+            one.numbers[NoisyNumber.ANSWER] = (Fraction(raw) / cells.unit_of(plan, one.query, NoisyNumber.ANSWER),)
         return made
 
     draws = Drawing.draw
@@ -228,14 +228,14 @@ class _Named:
 
 def secret_in_the_hash(patch: Patch) -> None:
     """Which rows count depends on all that the queries look at, the secret's columns among it."""
-    honest = scan_plan.content_of
+    honest = scan_plan.content_columns
 
     def content(of: Any) -> tuple[list[str], list[str]]:
         outside, told = honest(of)
         return [*outside, *told], []
 
     for module in (answers, cells):
-        patch.setattr(module, "content_of", content)
+        patch.setattr(module, "content_columns", content)
 
 
 # -- where they show --------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ import pyarrow as pa
 from tests.references.brute.plans import frame, make
 
 from epsilens.assessment.adversaries import Setting
-from epsilens.assessment.risks import together_of
-from epsilens.assessment.worst_case import Faced, Facing
+from epsilens.assessment.risks import group_risks
+from epsilens.assessment.worst_case import MovementPair, WorstCase
 from epsilens.auditing.claims import claim_of
 from epsilens.auditing.exact import above, at_least, reached
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
@@ -27,8 +27,8 @@ from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.plan.movement import Question
-from epsilens.publish.release import publishable
+from epsilens.plan.movement import AdversaryQuestion
+from epsilens.publish.release import check_publishable
 
 NEARLY = 1e-9
 GROUPS = 60  # of one person's own: the law is exact, so that few are as good as many
@@ -64,7 +64,7 @@ def judge(seed: object) -> Judged:
     words = case.words()
     try:
         plan = read_release(words)
-        publishable(plan)
+        check_publishable(plan)
         rows = MadeUpRows(plan, pa.Table.from_pandas(frame(case), preserve_index=False))
         with open_table(rows.table([rows.template])) as opened:
             cells = cells_of_rows(plan, {name: str(kind) for name, kind in opened.table.schema().items()})
@@ -74,14 +74,14 @@ def judge(seed: object) -> Judged:
     rows.fresh = rows.fresh[:GROUPS]
     about = {key: words[key] for key in ("data", "queries", "mechanism")}
 
-    def between(first: list[Row], second: list[Row]) -> Facing:
+    def between(first: list[Row], second: list[Row]) -> WorstCase:
         """NaN is no value, as where a table is read."""
         worlds = ([{k: None if v != v else v for k, v in row.items()} for row in world] for world in (first, second))
         return reached(plan, *(cells(world) for world in worlds))
 
-    claims = {question: _claim(plan, question) for question in (Question.MEMBERSHIP, Question.SECRET)}
+    claims = {question: _claim(plan, question) for question in (AdversaryQuestion.MEMBERSHIP, AdversaryQuestion.SECRET)}
     for kind in PairKind:
-        question = Question.SECRET if kind is PairKind.SECRET else Question.MEMBERSHIP
+        question = AdversaryQuestion.SECRET if kind is PairKind.SECRET else AdversaryQuestion.MEMBERSHIP
         try:
             pairs = [between(first, second) for _, first, second in rows.worlds([kind])]
         except EpsilensError:  # a public size, and no value
@@ -90,19 +90,19 @@ def judge(seed: object) -> Judged:
         for pair in pairs:
             found.hold(kind.value, above(pair, claims[question]), 0.0, about)
             said = Setting(plan).facing(question, plan.epsilon)
-            said = said if said.each else Facing((Faced(),))
+            said = said if said.each else WorstCase((MovementPair(),))
             for reading, arguments in READINGS:
                 low, high = at_least(pair, reading, arguments), said.read(reading, arguments)
                 found.hold(f"{reading}, {question}", low, high, (kind.value, about))
-    for people, most in together_of(plan, plan.epsilon):
+    for people, most in group_risks(plan, plan.epsilon):
         for first, second in _several(rows, people):
             low = at_least(between(first, second), "success", {"prior": plan.adversary.prior})
             found.hold("together", low, most, (people, about))
     return found
 
 
-def _claim(plan: Any, question: Question) -> Any:
-    return secret_claim(plan) if question is Question.SECRET else claim_of(plan_claim(plan))
+def _claim(plan: Any, question: AdversaryQuestion) -> Any:
+    return secret_claim(plan) if question is AdversaryQuestion.SECRET else claim_of(plan_claim(plan))
 
 
 def _several(rows: MadeUpRows, people: int) -> Iterator[tuple[list[Row], list[Row]]]:

@@ -21,7 +21,7 @@ from epsilens.assessment import assess as assessment
 from epsilens.assessment import risks, verdict, worst_case
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.assessment.assess import assess
-from epsilens.assessment.worst_case import Facing
+from epsilens.assessment.worst_case import WorstCase
 from epsilens.auditing.audit import audit_source
 from epsilens.auditing.claims import Claim, claim_of, single_line
 from epsilens.auditing.exact import above, reached
@@ -30,9 +30,9 @@ from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements, correlation_factors
-from epsilens.publish.answers import drawn_answers
+from epsilens.publish.answers import draw_answers
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.release import exact_of, release
+from epsilens.publish.release import exact_cells, release
 
 pytest.importorskip("opendp")
 
@@ -54,13 +54,13 @@ def success(most: float) -> Claim:
     return single_line(0.0, 2 * most - 1)
 
 
-def between(said: dict[str, Any], kind: PairKind, *, released: bool = False) -> Facing:
+def between(said: dict[str, Any], kind: PairKind, *, released: bool = False) -> WorstCase:
     """What the plan gives away on a pair that the audit makes, by the definition of its cells, or as it is released."""
     read = read_release(said)
     rows = MadeUpRows(read, TABLE)
     ((_, first, second),) = rows.worlds([kind])
     if released:
-        return reached(read, exact_of(read, rows.table(first)), exact_of(read, rows.table(second)))
+        return reached(read, exact_cells(read, rows.table(first)), exact_cells(read, rows.table(second)))
     found = cells_of_rows(read, {name: TYPES[name] for name in rows.schema.names})
     return reached(read, found(first), found(second))
 
@@ -138,7 +138,7 @@ def test_rows_kept_by_the_secret(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 # -- 1.3: several people together -------------------------------------------------------------------------------------
 
 
-def apart(said: dict[str, Any], people: int) -> Facing:
+def apart(said: dict[str, Any], people: int) -> WorstCase:
     """Nobody, or so many people, each alone in a group of their own."""
     read = read_release(said)
     rows = MadeUpRows(read, TABLE)
@@ -157,7 +157,7 @@ def all_in_one(patch: pytest.MonkeyPatch) -> None:
         chance = 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
         return -(-alone // people) * math.log1p(-chance)
 
-    patch.setattr(worst_case, "unlisted", unlisted)
+    patch.setattr(worst_case, "log_hidden_probability", unlisted)
 
 
 @pytest.mark.parametrize(("people", "truth"), [(2, 0.850), (5, 0.975), (10, 0.999)])
@@ -165,9 +165,9 @@ def test_several_people_together(people: int, truth: float, monkeypatch: pytest.
     said = plan({"count": True, "by": "g", "threshold": 2}, epsilon=0.1)
     found = apart(said, people)
     assert found.read("success", {"prior": 0.5}) == pytest.approx(truth, abs=1e-3)
-    assert above(found, success(dict(risks.together_of(read_release(said), 0.1))[people])) <= NEARLY
+    assert above(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) <= NEARLY
     all_in_one(monkeypatch)
-    assert above(found, success(dict(risks.together_of(read_release(said), 0.1))[people])) > 0.1
+    assert above(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) > 0.1
 
 
 # -- 1.4: related people ----------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class RelatedSource:
             other = 50 + self.rho * (value - 50) + 10 * math.sqrt(1 - self.rho**2) * self.rng.normal()
             values = [value, min(max(other, 0.0), 100.0)]
             exact = self.found([{**dict.fromkeys(TYPES), "who": i, "x": x} for i, x in enumerate(values)])
-            made.append([answer.answer for answer in drawn_answers(self.said, self.drawings, exact)])
+            made.append([answer.answer for answer in draw_answers(self.said, self.drawings, exact)])
         return made
 
 
@@ -236,7 +236,7 @@ def test_what_is_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
     }  # fmt: skip
     table = pa.table({"g": list("abcd") * 75, "x": [float(x) for x in range(300)]})
 
-    def released(epsilon: float) -> Facing:
+    def released(epsilon: float) -> WorstCase:
         read = read_release({**said, "mechanism": {"epsilon": epsilon}})
         found = cells_of_rows(read, {"g": "string", "x": "float64"})
         others = table.to_pylist()
@@ -245,11 +245,11 @@ def test_what_is_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
     advised = assess(said, table=table).recommended
     assert advised is None or advised == 0 or above(released(advised), success(0.70)) <= NEARLY
 
-    def the_least(limits: Any, planned: float, room: Any = None, fits: Any = None) -> verdict.Allowed:
+    def the_least(limits: Any, planned: float, room: Any = None, fits: Any = None) -> verdict.AllowedEpsilon:
         first = min(limits, key=lambda one: one.largest)
-        return verdict.Allowed(first.key, first.largest, math.floor(100 * first.largest) / 100)
+        return verdict.AllowedEpsilon(first.key, first.largest, math.floor(100 * first.largest) / 100)
 
-    monkeypatch.setattr(assessment, "allowed_by", the_least)
+    monkeypatch.setattr(assessment, "allowed_epsilon", the_least)
     advised = assess(said, table=table).recommended
     assert advised is not None
     assert advised == pytest.approx(0.16, abs=0.005)

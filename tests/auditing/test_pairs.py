@@ -11,7 +11,7 @@ import pytest
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.plan.file import read_release
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.release import exact_of
+from epsilens.publish.release import exact_cells
 
 pytest.importorskip("opendp")
 
@@ -37,7 +37,7 @@ def moved(plan: Any, pair: NeighbourTables) -> float:
     """By how many scales of their noise the exact numbers differ, all together."""
     said = read_release(plan)
     total = 0.0
-    first, second = exact_of(said, pair.first), exact_of(said, pair.second)
+    first, second = exact_cells(said, pair.first), exact_cells(said, pair.second)
     for a, b in zip(first, second, strict=True):
         for d in drawings_of(said):
             if d.query == a.query:

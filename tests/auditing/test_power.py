@@ -17,7 +17,7 @@ from epsilens.auditing.claims import claim_of
 from epsilens.auditing.result import AuditVerdict, StopReason
 from epsilens.auditing.sources import BatchSource
 from epsilens.plan.file import read_release
-from epsilens.publish.noise import Disagreement, drawings_of
+from epsilens.publish.noise import AccountMismatchError, drawings_of
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "audit_false_alarms.py"
 SIMULATION = runpy.run_path(str(SCRIPT))
@@ -134,5 +134,5 @@ def test_all_eight_are_there() -> None:
 def test_noise_of_another_scale_is_refused_before_it_is_drawn() -> None:
     """OpenDP's account of halved noise is 2, where the plan's is 1."""
     bug = next(bug for bug in BUGS if bug.plant is halved)
-    with bug.planted(), pytest.raises(Disagreement, match="OpenDP accounts 2 for query 1, the plan 1"):
+    with bug.planted(), pytest.raises(AccountMismatchError, match="OpenDP accounts 2 for query 1, the plan 1"):
         drawings_of(read_release(bug.plan))

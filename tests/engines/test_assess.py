@@ -18,9 +18,9 @@ from tests.engines.places import Place
 from tests.plan import plain
 from tests.plan.test_answers import DATA, QUERIES, content, plan, shown, table
 
-from epsilens.assessment.accuracy import Parameter, candidates_of, spread_of
+from epsilens.assessment.accuracy import PlanParameter, candidates_of, spread_of
 from epsilens.assessment.assess import assess
-from epsilens.assessment.risks import people_of
+from epsilens.assessment.risks import sample_people
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.table import open_table
 from epsilens.plan.answers import answers_of
@@ -40,14 +40,14 @@ def test_answers_are_those_of_plain_python(place: Place, name: str) -> None:
     rows, release = made.to_pylist(), plan(data)
     with open_table(place.put(made), place.engine) as opened:
         found = answers_of(opened, release)
-        people = people_of(opened, release, 50)
+        people = sample_people(opened, release, 50)
     for got, (_, query, covers) in zip(found, QUERIES, strict=True):
         expected = plain.answers(rows, query, data, content(name), covers)
         assert {a.group: (a.value, a.limited, a.bounded, a.rows, a.people, a.nulls) for a in got} == {
             shown(label): numbers for label, numbers in expected.items()
         }
     with open_table(made) as opened:
-        assert people == people_of(opened, release, 50)
+        assert people == sample_people(opened, release, 50)
 
 
 def visits(rows: int = 300) -> pa.Table:
@@ -126,11 +126,11 @@ def taken(opened: Any, release: Release) -> list[Any]:
     """All that an assessment takes from a table."""
     queries = tuple(query.planned() for query in release.queries)
     quasi = list(release.data.quasi_identifiers)
-    limits = [(0, Parameter.MAX_ROWS)] if release.data.max_groups else []
-    bounded = [(0, Parameter.BOUNDS)] if release.queries[0].bounds else []
+    limits = [(0, PlanParameter.MAX_ROWS)] if release.data.max_groups else []
+    bounded = [(0, PlanParameter.BOUNDS)] if release.queries[0].bounds else []
     found = [
         answers_of(opened, release),
-        people_of(opened, release),
+        sample_people(opened, release),
         [(c.value, c.answers) for c in candidates_of(opened, release, [*limits, *bounded])],
         correlation_factors(release, opened, queries),
     ]
@@ -202,8 +202,8 @@ def test_what_values_and_rows_spread_over(place: Place) -> None:
     made = visits()
     release = plan({"person": "Patient ID"}, {"sum": "Größe in %", "bounds": [0, 1]})
     with open_table(place.put(made), place.engine) as opened:
-        bounds = spread_of(opened, release, 0, Parameter.BOUNDS)
-        rows = spread_of(opened, release, 0, Parameter.MAX_ROWS)
+        bounds = spread_of(opened, release, 0, PlanParameter.BOUNDS)
+        rows = spread_of(opened, release, 0, PlanParameter.MAX_ROWS)
     values = [v for v in made["Größe in %"].to_pylist() if v is not None]
     tails = np.array([0.0, 0.001, 0.01, 0.025, 0.05, 0.1])
     assert bounds.low == pytest.approx(np.quantile(values, tails).tolist(), rel=1e-12)

@@ -9,31 +9,36 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import LimitError
-from epsilens.ledger.account import Account, accounts_of, closes
+from epsilens.ledger.account import Account, accounts_of, can_close
 from epsilens.ledger.budget import FREE, Charge, Limits, charge_of
-from epsilens.ledger.serialization import written
-from epsilens.ledger.store import Entry, Kind
+from epsilens.ledger.serialization import serialize
+from epsilens.ledger.store import EntryKind, LedgerEntry
 
 
 class Book:
     """Lines in the making."""
 
     def __init__(self) -> None:
-        self.lines: list[Entry] = []
+        self.lines: list[LedgerEntry] = []
 
-    def line(self, kind: Kind, release: str = "", **body: Any) -> Book:
+    def line(self, kind: EntryKind, release: str = "", **body: Any) -> Book:
         head = self.lines[-1].hash if self.lines else ""
-        self.lines.append(Entry("patients", kind, release, {"at": "2026-01-01T00:00:00", **body}, head))
+        self.lines.append(LedgerEntry("patients", kind, release, {"at": "2026-01-01T00:00:00", **body}, head))
         return self
 
     def limit(self, **limits: Any) -> Book:
-        return self.line(Kind.LIMIT, limits=Limits.of(**limits).to_dict())
+        return self.line(EntryKind.LIMIT, limits=Limits.of(**limits).to_dict())
 
     def release(
-        self, name: str, experiment: el.Experiment, kind: Kind = Kind.ADDED, part: str | None = None, delta: float = 0.0
+        self,
+        name: str,
+        experiment: el.Experiment,
+        kind: EntryKind = EntryKind.ADDED,
+        part: str | None = None,
+        delta: float = 0.0,
     ) -> Book:
         charge = charge_of(experiment, delta=delta).to_dict()
-        told = {"parts": written(experiment), "charge": charge, "part": part, "neighbours": "add-remove"}
+        told = {"parts": serialize(experiment), "charge": charge, "part": part, "neighbours": "add-remove"}
         return self.line(kind, name, title=name, **told)
 
     @property
@@ -55,20 +60,20 @@ def test_an_empty_account() -> None:
 
 
 def test_what_is_reserved_counts_until_it_is_given_back() -> None:
-    book = Book().release("a", LAPLACE, Kind.RESERVED)
+    book = Book().release("a", LAPLACE, EntryKind.RESERVED)
     assert book.account.spent.epsilon == 0.5
-    assert Book().release("a", LAPLACE, Kind.RESERVED).line(Kind.VOID, "a").account.spent == FREE
-    for kind in (Kind.PUBLISHED, Kind.WITHHELD):
-        assert Book().release("a", LAPLACE, Kind.RESERVED).line(kind, "a").account.spent.epsilon == 0.5
+    assert Book().release("a", LAPLACE, EntryKind.RESERVED).line(EntryKind.VOID, "a").account.spent == FREE
+    for kind in (EntryKind.PUBLISHED, EntryKind.WITHHELD):
+        assert Book().release("a", LAPLACE, EntryKind.RESERVED).line(kind, "a").account.spent.epsilon == 0.5
 
 
-@pytest.mark.parametrize("first", [Kind.PUBLISHED, Kind.WITHHELD])
-def test_nothing_is_given_back_after_it_was_drawn(first: Kind) -> None:
-    book = Book().release("a", LAPLACE, Kind.RESERVED).line(first, "a").line(Kind.VOID, "a")
+@pytest.mark.parametrize("first", [EntryKind.PUBLISHED, EntryKind.WITHHELD])
+def test_nothing_is_given_back_after_it_was_drawn(first: EntryKind) -> None:
+    book = Book().release("a", LAPLACE, EntryKind.RESERVED).line(first, "a").line(EntryKind.VOID, "a")
     assert book.account.spent.epsilon == 0.5
-    assert Book().release("a", LAPLACE).line(Kind.VOID, "a").account.spent.epsilon == 0.5
-    assert closes(Kind.RESERVED, Kind.VOID)
-    assert not closes(Kind.ADDED, Kind.VOID)
+    assert Book().release("a", LAPLACE).line(EntryKind.VOID, "a").account.spent.epsilon == 0.5
+    assert can_close(EntryKind.RESERVED, EntryKind.VOID)
+    assert not can_close(EntryKind.ADDED, EntryKind.VOID)
 
 
 def test_a_number_that_comes_twice_counts_twice() -> None:
@@ -129,7 +134,12 @@ def test_limits_set_or_raised_late_are_told() -> None:
     early = Book().limit(psi=1.0).limit(psi=2.0).release("a", LAPLACE).account
     assert not early.raised
     assert (
-        Book().limit(psi=1.0).release("a", LAPLACE, Kind.RESERVED).line(Kind.VOID, "a").limit(psi=2.0).account.raised
+        Book()
+        .limit(psi=1.0)
+        .release("a", LAPLACE, EntryKind.RESERVED)
+        .line(EntryKind.VOID, "a")
+        .limit(psi=2.0)
+        .account.raised
         is False
     )
 
@@ -140,7 +150,7 @@ def test_limits_set_or_raised_late_are_told() -> None:
 def test_parts_pay_for_themselves() -> None:
     book = Book().limit(epsilon=1.0, partition="site").release("all", LAPLACE)
     for site in ("north", "south", "east"):
-        book.release(site, el.laplace(epsilon=0.4), Kind.RESERVED, part=site)
+        book.release(site, el.laplace(epsilon=0.4), EntryKind.RESERVED, part=site)
     account = book.account
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     account.check(Charge(0.1), "north")
@@ -157,8 +167,8 @@ def test_parts_pay_for_themselves() -> None:
 
 def test_the_dearest_part_is_found_in_each_currency() -> None:
     book = Book().limit(epsilon=5.0, psi=5.0, partition="site", delta=0.1)
-    book.release("a", el.laplace(epsilon=1.0), Kind.RESERVED, part="a")
-    book.release("b", el.mechanisms.pure(epsilon=0.9), Kind.RESERVED, part="b", delta=0.01)
+    book.release("a", el.laplace(epsilon=1.0), EntryKind.RESERVED, part="a")
+    book.release("b", el.mechanisms.pure(epsilon=0.9), EntryKind.RESERVED, part="b", delta=0.01)
     spent = book.account.spent
     assert spent.epsilon == 1.0
     assert spent.psi == max(el.laplace(epsilon=1.0).psi(), el.mechanisms.pure(epsilon=0.9).psi())
@@ -166,7 +176,9 @@ def test_the_dearest_part_is_found_in_each_currency() -> None:
 
 
 def test_without_a_partition_every_part_is_everybody() -> None:
-    book = Book().release("a", LAPLACE, Kind.RESERVED, part="a").release("b", LAPLACE, Kind.RESERVED, part="b")
+    book = (
+        Book().release("a", LAPLACE, EntryKind.RESERVED, part="a").release("b", LAPLACE, EntryKind.RESERVED, part="b")
+    )
     assert book.account.spent.epsilon == 1.0
     with pytest.raises(el.InputError, match="no declared parts"):
         book.account.fits(LAPLACE, "a")
@@ -174,9 +186,11 @@ def test_without_a_partition_every_part_is_everybody() -> None:
 
 def test_what_cannot_be_looked_up_counts_for_everybody() -> None:
     """0.4 for north, looked up, beside 0.3 and 0.2 said to be about north and south: 0.9 in north, 0.5 elsewhere."""
-    book = Book().limit(epsilon=1.0, partition="site").release("a", el.laplace(epsilon=0.4), Kind.RESERVED, "north")
+    book = (
+        Book().limit(epsilon=1.0, partition="site").release("a", el.laplace(epsilon=0.4), EntryKind.RESERVED, "north")
+    )
     for site, epsilon in (("north", 0.3), ("south", 0.2)):
-        book.release(site, el.laplace(epsilon=epsilon), Kind.ADDED, site)
+        book.release(site, el.laplace(epsilon=epsilon), EntryKind.ADDED, site)
     account = book.account
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     account.check(Charge(0.5), "south")
@@ -219,13 +233,16 @@ def test_the_delta_beside_is_in_the_experiment() -> None:
 )
 def test_lines_nobody_wrote(body: dict[str, Any]) -> None:
     with pytest.raises(el.InputError, match="changed by other hands"):
-        _ = Book().line(Kind.ADDED, "a", **body).account
+        _ = Book().line(EntryKind.ADDED, "a", **body).account
     with pytest.raises(el.InputError, match="changed by other hands"):
-        _ = Book().line(Kind.LIMIT, limits={"epsilon": "much"}).account
+        _ = Book().line(EntryKind.LIMIT, limits={"epsilon": "much"}).account
 
 
 def test_accounts_are_told_apart() -> None:
-    lines = [Entry("a", Kind.OPENED, "", {}), Entry("b", Kind.LIMIT, "", {"limits": Limits(psi=1.0).to_dict()})]
+    lines = [
+        LedgerEntry("a", EntryKind.OPENED, "", {}),
+        LedgerEntry("b", EntryKind.LIMIT, "", {"limits": Limits(psi=1.0).to_dict()}),
+    ]
     assert list(accounts_of(lines)) == ["b"]
 
 

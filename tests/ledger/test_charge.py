@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr, ndtri
 
 import epsilens as el
-from epsilens.ledger.budget import FREE, Charge, Limits, charge_of, given_away
+from epsilens.ledger.budget import FREE, Charge, Limits, approximate_delta, charge_of
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_claim_is_its_epsilon_and_its_delta_beside() -> None:
     both = charge_of(el.compose(claim.repeat(2), el.laplace(epsilon=0.5)), delta=1e-3)
     assert both.delta == pytest.approx(1e-3 + 2e-6, rel=1e-12)
     assert both.epsilon == pytest.approx(2.5, rel=1e-12)
-    assert given_away(el.laplace(epsilon=1.0)) == 0
+    assert approximate_delta(el.laplace(epsilon=1.0)) == 0
 
 
 def test_an_asymmetric_release_costs_the_same_either_way() -> None:

@@ -19,7 +19,7 @@ from epsilens.errors import LimitError
 from epsilens.ledger.account import Spending
 from epsilens.ledger.budget import Charge, Limits, charge_of
 from epsilens.ledger.ledger import Ledger, Reservation
-from epsilens.ledger.store import Kind
+from epsilens.ledger.store import EntryKind
 
 LAPLACE = el.laplace(epsilon=0.5)
 CHARGE = charge_of(LAPLACE)
@@ -40,7 +40,7 @@ def test_a_release_from_the_check_to_the_answers(url: str) -> None:
     account = ledger.account("patients")
     assert account.head == head
     (one,) = account.releases
-    assert (one.title, one.state, one.experiment) == ("visits", Kind.PUBLISHED, LAPLACE)
+    assert (one.title, one.state, one.experiment) == ("visits", EntryKind.PUBLISHED, LAPLACE)
     assert one.published is not None
     assert one.published["answers"] == [1, 2]
     assert ledger.experiment("patients") == LAPLACE
@@ -245,9 +245,9 @@ def test_one_table_in_two_accounts_is_reported(url: str) -> None:
     data = ledger.keyed("rows")
     reserved(ledger, "patients", data=data)
     with ledger.store.writing("people of copy.csv") as writer:
-        writer.append(Kind.RESERVED, "r", {**ledger.account("patients").releases[0].body, "data": data})
+        writer.append(EntryKind.RESERVED, "r", {**ledger.account("patients").releases[0].body, "data": data})
     with ledger.store.writing("pati\u0435nts") as writer:
-        writer.append(Kind.LIMIT, "", {"limits": Limits(epsilon=1.0).to_dict()})
+        writer.append(EntryKind.LIMIT, "", {"limits": Limits(epsilon=1.0).to_dict()})
     said = [trouble.what for trouble in ledger.check()]
     assert said[0].startswith("'patients' and 'people of copy.csv' hold the same data: what one of them faces is")
     assert said[1:] == ["'patients' and 'pati\u0435nts' look alike: are they not the same people?"]
@@ -344,7 +344,7 @@ def test_lines_that_close_what_is_not_open(book: tuple[Ledger, str]) -> None:
     ledger, _ = book
     (first, *_) = ledger.account("patients").releases
     with ledger.store.writing("patients") as writer:
-        writer.append(Kind.VOID, first.id, {"why": "to have it back"})
+        writer.append(EntryKind.VOID, first.id, {"why": "to have it back"})
     assert ledger.account("patients").spent.epsilon == 1.5
     assert [trouble.what for trouble in ledger.check()] == ["closes a release that is not open"]
 
@@ -403,4 +403,4 @@ def test_room_that_was_taken_pickles_too(url: str) -> None:
     made = reserved(el.Ledger(url))
     pickle.loads(pickle.dumps(made)).publish(answers=[1])
     (one,) = el.Ledger(url).account("patients").releases
-    assert one.state is Kind.PUBLISHED
+    assert one.state is EntryKind.PUBLISHED

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 import epsilens as el
-from epsilens.ledger.budget import Charge, Limits, worded
+from epsilens.ledger.budget import Charge, Limits, normalized_name
 
 
 @pytest.mark.parametrize("success", [0.51, 0.65, 0.9])
@@ -101,6 +101,6 @@ def test_limits_that_nobody_wrote(bad: dict[str, Any]) -> None:
 
 
 def test_one_spelling_of_a_name() -> None:
-    assert worded("people", "  Zo\u0065\u0308 ") == "Zo\u00eb"
+    assert normalized_name("people", "  Zo\u0065\u0308 ") == "Zo\u00eb"
     with pytest.raises(el.InputError, match="cannot be printed"):
-        worded("people", "a\ud800")
+        normalized_name("people", "a\ud800")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from epsilens.ledger.budget import alike
+from epsilens.ledger.budget import confusable
 
 NAME = "people of my clinic"
 
@@ -29,8 +29,8 @@ NAME = "people of my clinic"
 )
 def test_alike(other: str) -> None:
     assert other != NAME
-    assert alike(NAME, other)
-    assert alike(other, NAME)
+    assert confusable(NAME, other)
+    assert confusable(other, NAME)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_alike(other: str) -> None:
     ],
 )  # fmt: skip
 def test_pairs(one: str, other: str) -> None:
-    assert alike(one, other)
+    assert confusable(one, other)
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_pairs(one: str, other: str) -> None:
     ],
 )  # fmt: skip
 def test_others(one: str, other: str) -> None:
-    assert not alike(one, other)
+    assert not confusable(one, other)

@@ -14,21 +14,21 @@ from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.catalogue.mechanisms import MECHANISMS
-from epsilens.ledger.serialization import rebuilt, written
-from epsilens.ledger.store import text_of
+from epsilens.ledger.serialization import deserialize, serialize
+from epsilens.ledger.store import canonical_json
 
 
 @pytest.mark.parametrize("build", EXPERIMENTS.values(), ids=EXPERIMENTS)
 def test_written_and_built_again(build: Callable[[], el.Experiment]) -> None:
     made = build()
     try:
-        parts = written(made)
+        parts = serialize(made)
     except el.InputError as refused:
         said = str(refused)
         assert said.count("\n") == 0
         assert "claim" in said or "give one" in said
         return
-    again = rebuilt(json.loads(text_of(parts)))
+    again = deserialize(json.loads(canonical_json(parts)))
     assert again == made
     assert again.worlds == made.worlds
     assert again.success() == made.success()
@@ -39,7 +39,7 @@ def test_most_mechanisms_can_be_written() -> None:
     for build in EXPERIMENTS.values():
         made = build()
         try:
-            kept |= {part["builder"] for part in written(made)}
+            kept |= {part["builder"] for part in serialize(made)}
         except el.InputError:
             continue
     assert kept >= {
@@ -58,12 +58,12 @@ def test_most_mechanisms_can_be_written() -> None:
 
 def test_of_a_claim_nothing_may_be_lost() -> None:
     claim = el.mechanisms.from_zcdp(0.1, 0.2)
-    assert rebuilt(written(claim)) == claim
-    assert rebuilt(written(el.mechanisms.from_zcdp(0.1, neighbours="replace"))).worlds.replaces
+    assert deserialize(serialize(claim)) == claim
+    assert deserialize(serialize(el.mechanisms.from_zcdp(0.1, neighbours="replace"))).worlds.replaces
     curve = el.mechanisms.from_rdp([1.5, 2.0], [0.05, 0.1])
-    assert rebuilt(json.loads(text_of(written(curve)))) == curve
+    assert deserialize(json.loads(canonical_json(serialize(curve)))) == curve
     with pytest.raises(el.InputError, match="cannot be written down"):
-        written(el.mechanisms.from_rdp(rho=lambda order: 0.1 * order))
+        serialize(el.mechanisms.from_rdp(rho=lambda order: 0.1 * order))
 
 
 @pytest.mark.parametrize(
@@ -81,36 +81,38 @@ def test_of_a_claim_nothing_may_be_lost() -> None:
 def test_trainings_samples_groups_matrices_and_selections_are_kept(name: str) -> None:
     """None of them is a claim: what is built again is equal, reading by reading, to the last digit."""
     made = EXPERIMENTS[name]()
-    again = rebuilt(json.loads(text_of(written(made))))
+    again = deserialize(json.loads(canonical_json(serialize(made))))
     assert again == made
     for delta in (1e-3, 1e-6):
         assert again.epsilon(delta) == made.epsilon(delta)
-    assert rebuilt(json.loads(text_of(written(made.reverse())))) == made.reverse()
-    assert rebuilt(json.loads(text_of(written(made.repeat(2))))) == made.repeat(2)
+    assert deserialize(json.loads(canonical_json(serialize(made.reverse())))) == made.reverse()
+    assert deserialize(json.loads(canonical_json(serialize(made.repeat(2))))) == made.repeat(2)
 
 
 def test_experiments_within_experiments() -> None:
     inner = el.subsample(el.laplace(epsilon=0.5), 0.1)
     made = el.compose(el.group(el.compose(inner, el.gaussian(psi=0.2)), 2), el.laplace(epsilon=0.1).repeat(3))
-    assert rebuilt(json.loads(text_of(written(made)))) == made
+    assert deserialize(json.loads(canonical_json(serialize(made)))) == made
 
 
 def test_a_matrix_is_as_long_as_what_it_says() -> None:
     """A thousand steps of one column are a thousand numbers and not a million; a sparse one is kept too."""
     made = el.mechanisms.matrix(el.mechanisms.sqrt_prefix(1000), 1.0)
-    said = text_of(written(made))
+    said = canonical_json(serialize(made))
     assert len(said) < 30_000
-    assert rebuilt(json.loads(said)) == made
+    assert deserialize(json.loads(said)) == made
     sparse = el.mechanisms.matrix(csr_matrix(np.tril(np.ones((20, 20)), 0) - np.tril(np.ones((20, 20)), -3)), 2.0)
-    assert rebuilt(json.loads(text_of(written(sparse)))) == sparse
+    assert deserialize(json.loads(canonical_json(serialize(sparse)))) == sparse
     with pytest.raises(el.InputError, match="claim"):
-        written(el.mechanisms.matrix(np.eye(500) + 0.1 * np.tril(np.arange(250_000.0).reshape(500, 500) % 7, -1), 1.0))
+        serialize(
+            el.mechanisms.matrix(np.eye(500) + 0.1 * np.tril(np.arange(250_000.0).reshape(500, 500) % 7, -1), 1.0)
+        )
 
 
 def test_what_was_changed_since_is_not_taken_for_what_was_built() -> None:
     made = el.group(el.gaussian(psi=0.5), 3)
     with pytest.raises(el.InputError, match="cannot be written down"):
-        written(replace(made, law=el.gaussian(psi=0.1).law))
+        serialize(replace(made, law=el.gaussian(psi=0.1).law))
 
 
 def test_a_measurement_of_opendp_is_kept() -> None:
@@ -120,7 +122,7 @@ def test_a_measurement_of_opendp_is_kept() -> None:
     noise = dp.m.make_laplace(number, away, scale=2.0)
     for said, success in (("laplace", 1 - math.exp(-0.25) / 2), (None, 1 / (1 + math.exp(-0.5)))):  # by hand
         made = el.bridges.from_measurement(noise, 1.0, noise=said)
-        again = rebuilt(json.loads(text_of(written(made))))
+        again = deserialize(json.loads(canonical_json(serialize(made))))
         assert again == made
         assert again.success() == pytest.approx(success, rel=1e-14)
     for other in (
@@ -129,12 +131,12 @@ def test_a_measurement_of_opendp_is_kept() -> None:
         dp.m.make_laplace(dp.atom_domain(T="i64"), dp.absolute_distance(T="i64"), scale=2.0),
     ):
         made = el.bridges.from_measurement(other, 1)
-        assert rebuilt(json.loads(text_of(written(made)))) == made
+        assert deserialize(json.loads(canonical_json(serialize(made)))) == made
 
 
 def test_what_is_told_of_an_experiment_changes_nothing_it_was_built_with() -> None:
     part = {"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 1, "told": {"epsilon": 0.1, "d_in": 2}}
-    again = rebuilt([part])
+    again = deserialize([part])
     assert (again.parameters["epsilon"], again.parameters["d_in"]) == (0.5, 2)
 
 
@@ -157,7 +159,7 @@ def test_what_is_told_of_an_experiment_changes_nothing_it_was_built_with() -> No
 )
 def test_only_the_catalogue_is_called(parts: list[dict[str, object]]) -> None:
     with pytest.raises(el.InputError, match="does not know"):
-        rebuilt(parts)
+        deserialize(parts)
 
 
 def test_a_well_of_experiments_has_a_bottom() -> None:
@@ -165,4 +167,4 @@ def test_a_well_of_experiments_has_a_bottom() -> None:
     for _ in range(50):
         parts = [{"builder": "group", "parameters": {"experiment": {"experiment": parts}, "k": 1}, "times": 1}]
     with pytest.raises(el.InputError, match="was changed"):
-        rebuilt(parts)
+        deserialize(parts)

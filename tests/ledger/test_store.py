@@ -16,7 +16,7 @@ import epsilens as el
 from epsilens.ledger import store as module
 from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Reservation
-from epsilens.ledger.store import Kind, Store
+from epsilens.ledger.store import EntryKind, Store
 
 LAPLACE = el.laplace(epsilon=0.1)
 
@@ -314,12 +314,12 @@ def test_a_line_is_read_as_it_was_written(url: str) -> None:
     made = Store(url)
     body = {"b": (1, 2), "counts": {10: "ten", 2: "two"}, "é": "𝔘", "s": "tab\tnul\0 end"}
     with made.writing("patients") as writer:
-        entry = writer.append(Kind.ADDED, "1", body)
+        entry = writer.append(EntryKind.ADDED, "1", body)
     (again,) = made.read()
     assert again == entry
     assert again.hash == again.kept
     with pytest.raises(el.InputError, match="do not exist"), made.writing("patients") as writer:
-        writer.append(Kind.ADDED, "2", {"title": "\ud800"})
+        writer.append(EntryKind.ADDED, "2", {"title": "\ud800"})
     assert len(made.read()) == 1
 
 

@@ -31,7 +31,7 @@ from epsilens.ledger import store
 from epsilens.ledger.account import Spending
 from epsilens.ledger.budget import Charge, charge_of
 from epsilens.ledger.ledger import Reservation
-from epsilens.ledger.store import Kind
+from epsilens.ledger.store import EntryKind
 
 WRITERS = 4
 STEPS = ("locked", "written", "committed", "drawing", "closing")
@@ -206,7 +206,7 @@ def _judge(url: str, people: str, trial: Trial) -> None:
             trial.died[told["step"]] = trial.died.get(told["step"], 0) + 1
             if told["step"] in ("locked", "written") and title in releases:
                 wrong.append(f"{title} was not committed and is there")
-            if told["step"] in ("committed", "drawing", "closing") and state is not Kind.RESERVED:
+            if told["step"] in ("committed", "drawing", "closing") and state is not EntryKind.RESERVED:
                 wrong.append(f"{title} was reserved and is {state}")
         elif what == "failed":
             wrong.append(f"a writer failed: {told['error']} {told['trace']}")
@@ -223,7 +223,7 @@ def _judge(url: str, people: str, trial: Trial) -> None:
             if state is None:
                 wrong.append(f"{title} was reserved and is lost")
         else:
-            want = {"publish": Kind.PUBLISHED, "withhold": Kind.WITHHELD, "void": Kind.VOID}[what]
+            want = {"publish": EntryKind.PUBLISHED, "withhold": EntryKind.WITHHELD, "void": EntryKind.VOID}[what]
             if state is not want or (title in counted) is (what == "void"):
                 wrong.append(f"{title} is {state} after {what}")
     if len(counted) > trial.room:

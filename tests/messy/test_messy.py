@@ -21,7 +21,7 @@ from epsilens.data.tables.columns import As, as_read
 from epsilens.data.tables.table import open_table
 from epsilens.data.understanding.understood import Role, Understanding
 from epsilens.errors import InputError
-from epsilens.plan.answers import Answer, answers_of
+from epsilens.plan.answers import ExactAnswer, answers_of
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 
@@ -214,7 +214,7 @@ def test_warnings(case: Case) -> None:
         assert column in start.sentence or column in start.yaml
 
 
-def _found(case: Case, plan: Release) -> tuple[tuple[Answer, ...], ...]:
+def _found(case: Case, plan: Release) -> tuple[tuple[ExactAnswer, ...], ...]:
     with open_table(case.table) as opened:
         return answers_of(replace(opened, table=as_read(opened.table, plan.data.forms)), plan)
 

@@ -16,9 +16,9 @@ from typing import Any
 from tests.plan.test_cells import ASKED, LIMITED, SCHEMA, crowd, plain_rows, planned
 
 import epsilens as el
-from epsilens.assessment.adversaries import Setting, met
-from epsilens.assessment.guarantee import promise_of
-from epsilens.assessment.risks import people_of, together_of
+from epsilens.assessment.adversaries import Setting, met_adversaries
+from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.risks import group_risks, sample_people
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.ledger.budget import charge_of
@@ -26,7 +26,7 @@ from epsilens.ledger.ledger import Reservation
 from epsilens.plan.answers import answers_of
 from epsilens.plan.cells import cells, cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import drawn_answers
+from epsilens.publish.answers import draw_answers
 from epsilens.publish.noise import Drawing, drawings_of
 
 PLANS: tuple[dict[str, Any], ...] = (
@@ -63,17 +63,17 @@ def _table(name: str) -> Iterator[Any]:
     with open_table(crowd(5, 120)) as opened:
         yield cells(opened, plan)
         yield answers_of(opened, plan)
-        yield people_of(opened, plan, 40)
+        yield sample_people(opened, plan, 40)
 
 
 def _plans(said: dict[str, Any]) -> Iterator[Any]:
     plan = _plan(said)
     setting = Setting(plan, supposed=True)
-    for adversary in met(setting):
+    for adversary in met_adversaries(setting):
         facing = adversary.facing(setting, plan.epsilon)
         yield adversary.key, facing.read(adversary.reading, dict(adversary.arguments(setting)))
-    promise = promise_of(plan)
-    yield promise.charge.to_dict(), promise.delta, promise.success, together_of(plan, plan.epsilon)
+    promise = plan_guarantee(plan)
+    yield promise.charge.to_dict(), promise.delta, promise.success, group_risks(plan, plan.epsilon)
     drawings = drawings_of(plan)
     yield [(d.terms, d.delta, d.groups) for d in drawings]
     rows = plain_rows(crowd(7, 60))
@@ -89,7 +89,7 @@ def _without_noise(plan: Any, drawings: tuple[Drawing, ...], exact: Any) -> Any:
         Drawing.draw_names = lambda self, labels, numbers: {  # type: ignore[method-assign]
             i: float(n) for i, n in enumerate(numbers) if n >= (self.names or 0) - 4
         }
-        return drawn_answers(plan, drawings, exact)
+        return draw_answers(plan, drawings, exact)
     finally:
         Drawing.draw, Drawing.draw_names = drawn, named  # type: ignore[method-assign]
 

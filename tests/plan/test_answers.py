@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from tests.plan import plain
 
-from epsilens.assessment.risks import Person, people_of
+from epsilens.assessment.risks import SampledPerson, sample_people
 from epsilens.data.tables.dialect import Grid
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
-from epsilens.plan.answers import Answer, answers_of
-from epsilens.plan.contribution import Contribution, Noisy
+from epsilens.plan.answers import ExactAnswer, answers_of
+from epsilens.plan.contribution import NoisyNumber, PersonContribution
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 
@@ -96,14 +96,14 @@ def plan(data: dict[str, Any], *queries: dict[str, Any], **mechanism: Any) -> Re
     )
 
 
-def answers(data: Any, release: Release, engine: str = "duckdb") -> tuple[tuple[Answer, ...], ...]:
+def answers(data: Any, release: Release, engine: str = "duckdb") -> tuple[tuple[ExactAnswer, ...], ...]:
     with open_table(data, engine) as opened:
         return answers_of(opened, release)
 
 
-def people(data: Any, release: Release, size: int = 10**6, engine: str = "duckdb") -> tuple[Person, ...]:
+def people(data: Any, release: Release, size: int = 10**6, engine: str = "duckdb") -> tuple[SampledPerson, ...]:
     with open_table(data, engine) as opened:
-        return people_of(opened, release, size)
+        return sample_people(opened, release, size)
 
 
 def shown(label: tuple[Any, ...]) -> tuple[str, ...]:
@@ -142,7 +142,7 @@ def test_both_engines_agree_exactly(name: str, spark: Any) -> None:
 @pytest.mark.parametrize("name", DATA)
 def test_all_people_together_are_the_answers(name: str) -> None:
     made, release = table(), plan(DATA[name])
-    together: Counter[tuple[int, Noisy]] = Counter()
+    together: Counter[tuple[int, NoisyNumber]] = Counter()
     everybody = people(made, release)
     owner = release.data.owner
     assert len(everybody) == (made.num_rows if owner is None else len(set(made[owner].to_pylist())))
@@ -152,10 +152,12 @@ def test_all_people_together_are_the_answers(name: str) -> None:
     for i, (asked, got) in enumerate(zip(release.queries, answers(made, release), strict=True)):
         if asked.average:
             centre = sum(asked.bounds or ()) / 2
-            assert together[i, Noisy.SIZE] == sum(a.rows for a in got)
-            assert together[i, Noisy.TOTAL] == pytest.approx(sum(a.rows * (a.bounded - centre) for a in got), abs=1e-9)
+            assert together[i, NoisyNumber.SIZE] == sum(a.rows for a in got)
+            assert together[i, NoisyNumber.TOTAL] == pytest.approx(
+                sum(a.rows * (a.bounded - centre) for a in got), abs=1e-9
+            )
         else:
-            assert together[i, Noisy.ANSWER] == pytest.approx(sum(a.bounded for a in got), abs=1e-9)
+            assert together[i, NoisyNumber.ANSWER] == pytest.approx(sum(a.bounded for a in got), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -163,7 +165,7 @@ def test_nobody_adds_more_than_the_noise_is_for(name: str) -> None:
     made, release = table(seed=5), plan(DATA[name])
     for person in people(made, release):
         for i, query in enumerate(release.queries):
-            one = Contribution(i, query, release.data)
+            one = PersonContribution(i, query, release.data)
             for noisy in one.noisy:
                 moved = [abs(amount) for j, kind, amount in person.moved if (j, kind) == (i, noisy)]
                 assert math.fsum(moved) <= one.sensitivity(noisy, release.mechanism.neighbours, 1) * (1 + 1e-12)
@@ -182,8 +184,8 @@ def test_a_threshold_looks_at_people() -> None:
     release = plan({"person": "who", "max_rows": 2}, {"sum": "x", "bounds": [0, 5], "by": "g", "threshold": 5})
     assert answers(made, release)[0][0].people == 2
     assert sorted(p.moved for p in people(made, release)) == [
-        ((0, Noisy.ANSWER, 3.0), (0, Noisy.PEOPLE, 1.0)),
-        ((0, Noisy.ANSWER, 3.0), (0, Noisy.PEOPLE, 1.0)),
+        ((0, NoisyNumber.ANSWER, 3.0), (0, NoisyNumber.PEOPLE, 1.0)),
+        ((0, NoisyNumber.ANSWER, 3.0), (0, NoisyNumber.PEOPLE, 1.0)),
     ]
 
 
@@ -192,14 +194,16 @@ def test_the_parts_of_the_bias_by_hand() -> None:
     total, mean = answers(
         made, plan({"person": "who"}, {"sum": "x", "bounds": [0, 3]}, {"average": "x", "bounds": [0, 3]})
     )
-    assert total == (Answer((), 6.0, 2.0, 3.0, 2, 2, 1),)
+    assert total == (ExactAnswer((), 6.0, 2.0, 3.0, 2, 2, 1),)
     assert (total[0].contribution, total[0].clamping, total[0].bias) == (-4.0, 1.0, -3.0)
-    assert mean == (Answer((), 2.0, 1.0, 1.5, 2, 2, 1),)
+    assert mean == (ExactAnswer((), 2.0, 1.0, 1.5, 2, 2, 1),)
 
 
 def test_an_average_is_divided_by_the_rows_with_a_value() -> None:  # defect 1.11
     made = pa.table({"x": [1.0] * 100 + [None] * 200 + [math.nan] * 100})
-    assert answers(made, plan({}, {"average": "x", "bounds": [0, 2]}))[0] == (Answer((), 1.0, 1.0, 1.0, 100, 100, 300),)
+    assert answers(made, plan({}, {"average": "x", "bounds": [0, 2]}))[0] == (
+        ExactAnswer((), 1.0, 1.0, 1.0, 100, 100, 300),
+    )
 
 
 @pytest.mark.parametrize("rows", [0, 1])

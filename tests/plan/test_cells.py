@@ -15,11 +15,11 @@ from tests.engines.conftest import _place, on_postgres, on_sqlite, place, server
 from tests.engines.places import Place
 
 import epsilens as el
-from epsilens.assessment.guarantee import promise_of
+from epsilens.assessment.guarantee import plan_guarantee
 from epsilens.data.tables.dialect import Steps
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
 from epsilens.plan.noise import contribution
 from epsilens.worlds import Relation
@@ -58,16 +58,16 @@ def test_numbers_are_those_of_plain_python(place: Place) -> None:  # noqa: F811
     with open_table(place.put(made), place.engine) as opened:
         counts, sums, averages = cells(opened, plan())
     has = [r for r in rows if r["x"] is not None and not math.isnan(r["x"])]
-    assert counts.numbers[Noisy.ANSWER] == tuple(
+    assert counts.numbers[NoisyNumber.ANSWER] == tuple(
         Fraction(sum(r["g"] == g and r["x"] > 0 for r in has)) for g in ("a", "b", "z")
     )
     near = sum(steps(r["x"], "-3", "7.5", 6) for r in has)
-    assert sums.numbers[Noisy.ANSWER] == (Fraction(near),)
+    assert sums.numbers[NoisyNumber.ANSWER] == (Fraction(near),)
     for i, g in enumerate(("a", "b", "z")):
         own = [steps(r["x"], "0.1", "10", 5) for r in has if r["g"] == g]
         middle = Fraction(10_000 + 1_000_000, 2)
-        assert averages.numbers[Noisy.TOTAL][i] == sum(own) - len(own) * middle
-        assert averages.numbers[Noisy.SIZE][i] == len(own)
+        assert averages.numbers[NoisyNumber.TOTAL][i] == sum(own) - len(own) * middle
+        assert averages.numbers[NoisyNumber.SIZE][i] == len(own)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_one_person_moves_each_number_by_no_more_than_the_plan_says(limits: dict
     made, planned = people(60), plan(**limits)
     names = sorted(set(made["who"].to_pylist())) if limits else list(range(made.num_rows))
 
-    def numbers(table: pa.Table) -> list[dict[Noisy, tuple[Fraction, ...]]]:
+    def numbers(table: pa.Table) -> list[dict[NoisyNumber, tuple[Fraction, ...]]]:
         with open_table(table) as opened:
             return [one.numbers for one in cells(opened, planned)]
 
@@ -204,7 +204,7 @@ def test_the_secret_does_not_decide_which_rows_others_keep() -> None:
     found = cells_of_rows(release, {"who": "int64", "w": "int64", "v": "int64"})
     for who in range(40):
         sums = {
-            found([{"who": who, "w": 0, "v": v}, {"who": who, "w": 10, "v": 0}])[0].numbers[Noisy.ANSWER]
+            found([{"who": who, "w": 0, "v": v}, {"who": who, "w": 10, "v": 0}])[0].numbers[NoisyNumber.ANSWER]
             for v in (0, 1)
         }
         assert len(sums) == 1
@@ -237,7 +237,7 @@ def test_those_whom_a_limit_touched_move_by_one_and_are_assessed(neighbours: str
     for rows in worlds:
         (found_cells,) = found([*others, *rows])
         key = tuple(sorted(str(r["g"]) for r in rows))  # all but the secret
-        numbers = (*found_cells.numbers[Noisy.ANSWER], *found_cells.numbers[Noisy.TOUCHED])
+        numbers = (*found_cells.numbers[NoisyNumber.ANSWER], *found_cells.numbers[NoisyNumber.TOUCHED])
         seen.setdefault(key, set()).add(numbers)
     assert all(len(numbers) == 1 for numbers in seen.values())  # nothing here looks at the secret
     every = {n for numbers in seen.values() for n in numbers}
@@ -254,4 +254,4 @@ def test_those_whom_a_limit_touched_move_by_one_and_are_assessed(neighbours: str
     for m in filter(any, moved):
         parts = [el.laplace(epsilon=float(x) / b) for x, b in zip(m, noise, strict=True) if x]
         low = max(low, el.compose(*parts).bracket("success")[0])
-    assert low <= promise_of(release).success <= low + 2e-4
+    assert low <= plan_guarantee(release).success <= low + 2e-4

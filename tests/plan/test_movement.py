@@ -12,14 +12,14 @@ from tests.judges.plans.laws import Pair
 
 import epsilens as el
 from epsilens.assessment.adversaries import Setting
-from epsilens.plan.contribution import Contribution, Noisy
+from epsilens.plan.contribution import NoisyNumber, PersonContribution
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
-from epsilens.plan.movement import Movement, Question, about_secret, movements
-from epsilens.plan.noise import listed, named_delta, scale_of, threshold_of
+from epsilens.plan.movement import AdversaryQuestion, Movement, movements, secret_queries
+from epsilens.plan.noise import name_delta, name_probability, scale_of, threshold_of
 from epsilens.worlds import Relation
 
-A, T, N, P = Noisy.ANSWER, Noisy.TOTAL, Noisy.SIZE, Noisy.PEOPLE
+A, T, N, P = NoisyNumber.ANSWER, NoisyNumber.TOTAL, NoisyNumber.SIZE, NoisyNumber.PEOPLE
 
 
 def plan(*queries: dict[str, Any], **changes: Any) -> Release:
@@ -27,11 +27,11 @@ def plan(*queries: dict[str, Any], **changes: Any) -> Release:
     return read_release({**made, **changes})
 
 
-def amounts(movement: Movement, noisy: Noisy = A) -> list[float]:
+def amounts(movement: Movement, noisy: NoisyNumber = A) -> list[float]:
     return sorted((m.amount for m in movement.moves for _ in range(m.times) if m.noisy is noisy), reverse=True)
 
 
-def each(release: Release, question: Question) -> set[tuple[tuple[float, ...], ...]]:
+def each(release: Release, question: AdversaryQuestion) -> set[tuple[tuple[float, ...], ...]]:
     """The movements as sorted amounts of the answers, totals and sizes."""
     found = movements(release, question).each
     return {tuple(tuple(amounts(m, noisy)) for noisy in (A, T, N) if amounts(m, noisy)) for m in found}
@@ -57,10 +57,10 @@ TABLE: list[tuple[dict[str, Any], dict[str, Any], set[Any], set[Any]]] = [
 
 @pytest.mark.parametrize(("query", "data", "present", "replaced"), TABLE)
 def test_what_one_person_moves(query: Any, data: Any, present: Any, replaced: Any) -> None:
-    assert each(plan(query, data=data), Question.MEMBERSHIP) == present
-    assert each(plan(query, data=data), Question.RECORD) == replaced
+    assert each(plan(query, data=data), AdversaryQuestion.MEMBERSHIP) == present
+    assert each(plan(query, data=data), AdversaryQuestion.RECORD) == replaced
     other = plan(query, data=data, mechanism={"epsilon": 1.0, "neighbours": "replace"})
-    assert each(other, Question.MEMBERSHIP) == replaced
+    assert each(other, AdversaryQuestion.MEMBERSHIP) == replaced
 
 
 #: query, secret, person → the movements of the secret (reference sheet, "Questions"), with m = 2 for people.
@@ -87,18 +87,18 @@ def test_what_the_secret_moves(query: Any, secret: str, several: bool, moved: An
     data: dict[str, Any] = {"table": "t", "secret": secret}
     data |= {"person": "p", "max_rows": 2} if several else {}
     release = plan(query, data=data)
-    assert each(release, Question.SECRET) == moved
-    assert about_secret(release) == (() if moved == {()} else (0,))
+    assert each(release, AdversaryQuestion.SECRET) == moved
+    assert secret_queries(release) == (() if moved == {()} else (0,))
 
 
 def test_columns_that_tell_the_secret_count_too() -> None:
     secret = {"name": "flu", "where": "diag = 'flu'", "columns": ["drug"]}
     release = plan({"count": "drug = 'x'"}, {"count": "age > 3"}, data={"table": "t", "secret": secret})
-    assert about_secret(release) == (0,)
+    assert secret_queries(release) == (0,)
 
 
 def test_scales_are_the_sensitivities_of_the_sheet() -> None:
-    def scale(query: Any, noisy: Noisy, **mechanism: Any) -> float:
+    def scale(query: Any, noisy: NoisyNumber, **mechanism: Any) -> float:
         return scale_of(plan(query, data=PERSON, mechanism={"epsilon": 1.0, **mechanism}), 0, noisy, 1.0)
 
     by_sum, average = {"sum": "v", "bounds": [-1, 2], **GROUPS}, {"average": "v", "bounds": [1, 5], **GROUPS}
@@ -109,7 +109,7 @@ def test_scales_are_the_sensitivities_of_the_sheet() -> None:
     assert scale(average, T, neighbours="replace") == 2 * 12
     assert scale({**average, "threshold": 9, "groups": None}, P) == 3 * 3
     gaussian = {"noise": "gaussian", "delta": 1e-6, "neighbours": "replace"}
-    one = Contribution(0, plan(by_sum, data=PERSON).queries[0], plan(by_sum, data=PERSON).data)
+    one = PersonContribution(0, plan(by_sum, data=PERSON).queries[0], plan(by_sum, data=PERSON).data)
     assert one.sensitivity(A, Relation.REPLACE, 2) == pytest.approx(3 * max(math.sqrt(2) * 2, 3))
     assert scale(by_sum, A, **gaussian) > 0
 
@@ -119,9 +119,9 @@ def test_names_by_threshold() -> None:
     query = {"count": True, "by": "g", "threshold": 20}
     release = plan(query, data={**PERSON, "max_groups": 2}, mechanism={"epsilon": 0.5})
     p = 0.5 * math.exp(-19 / (2 / 0.5))
-    assert listed(release, 0, 0.5) == pytest.approx(p, rel=1e-14)
-    assert named_delta(release, 0.5) == pytest.approx(1 - (1 - p) ** 2, rel=1e-12)
-    found = movements(release, Question.MEMBERSHIP).each
+    assert name_probability(release, 0, 0.5) == pytest.approx(p, rel=1e-14)
+    assert name_delta(release, 0.5) == pytest.approx(1 - (1 - p) ** 2, rel=1e-12)
+    found = movements(release, AdversaryQuestion.MEMBERSHIP).each
     assert {(tuple(amounts(m)), m.alone) for m in found} == {
         ((1, 1), ()), ((1,), ((0, 0, 1),)), ((), ((0, 0, 2),)),
     }  # fmt: skip
@@ -133,24 +133,24 @@ def test_names_by_threshold() -> None:
 
 def test_names_from_the_data_are_certain() -> None:
     release = plan({"count": True, "by": "g"})
-    assert listed(release, 0, 1.0) == 1
-    assert named_delta(release, 1.0) == 1
+    assert name_probability(release, 0, 1.0) == 1
+    assert name_delta(release, 1.0) == 1
 
 
 def test_a_household_is_moved_together() -> None:
     release = plan({"count": "x > 1"}, data={"table": "t", "person": "p", "unit": "home", "max_rows": 4})
-    assert each(release, Question.MEMBERSHIP) == {((4,),)}
+    assert each(release, AdversaryQuestion.MEMBERSHIP) == {((4,),)}
     alone = plan({"count": True, "by": "g", "threshold": 9}, data={"table": "t", "unit": "home", "max_rows": 4})
-    assert listed(alone, 0, 1.0) == pytest.approx(0.5 * math.exp(-(9 - 4) / 4))
+    assert name_probability(alone, 0, 1.0) == pytest.approx(0.5 * math.exp(-(9 - 4) / 4))
 
 
 def test_many_queries_stay_few_movements() -> None:
     """32 averages by group have 2³² combinations of vertices, and 33 that an adversary can tell apart."""
     release = plan(*[{"average": "v", "bounds": [0, 1], **GROUPS}] * 32, mechanism={"epsilon": 1.0})
-    found = movements(release, Question.RECORD)
+    found = movements(release, AdversaryQuestion.RECORD)
     assert len(found.each) == 33
     shares = [{"average": "v", "bounds": [0, 1], **GROUPS, "epsilon": 0.1 + 0.01 * k} for k in range(32)]
-    wide = movements(plan(*shares, mechanism={}), Question.RECORD)
+    wide = movements(plan(*shares, mechanism={}), AdversaryQuestion.RECORD)
     assert not wide.exact
     assert len(wide.each) <= 128
     assert all(len(amounts(m, N)) == 64 for m in wide.each)
@@ -159,11 +159,11 @@ def test_many_queries_stay_few_movements() -> None:
 def test_names_beside_many_numbers_leave_nothing_out() -> None:
     """More groups, or more queries with names, than are combined one by one: every number still moves."""
     data = {**PERSON, "max_groups": 50}
-    wide = movements(plan({"count": True, "by": "g", "threshold": 9}, data=data), Question.MEMBERSHIP).each
+    wide = movements(plan({"count": True, "by": "g", "threshold": 9}, data=data), AdversaryQuestion.MEMBERSHIP).each
     assert [(amounts(m), m.alone) for m in wide] == [([1.0] * 50, ((0, 0, 50),))]
     query = {"sum": "v", "bounds": [-1, 2], "by": "g", "threshold": 9}
     several = plan(*[query] * 5, data=PERSON)
-    for question, answers in ((Question.MEMBERSHIP, {5: 6.0}), (Question.RECORD, {5: 9.0, 10: 6.0})):
+    for question, answers in ((AdversaryQuestion.MEMBERSHIP, {5: 6.0}), (AdversaryQuestion.RECORD, {5: 9.0, 10: 6.0})):
         found = movements(several, question).each
         assert all(len(m.alone) == 5 for m in found)
         for many, amount in answers.items():
@@ -189,7 +189,7 @@ def test_ten_groups_of_one_person(groups: int, threshold: float, epsilon: float)
     made = read_release({"data": {"table": "t", "person": "p", "max_groups": groups}, "limits": {},
                          "queries": [{"count": True, "by": "g", "threshold": threshold}],
                          "mechanism": {"epsilon": epsilon}})  # fmt: skip
-    facing = Setting(made).facing(Question.MEMBERSHIP, epsilon)
+    facing = Setting(made).facing(AdversaryQuestion.MEMBERSHIP, epsilon)
     name = math.exp(-(threshold - 1) * epsilon / groups) / 2
     each = [Pair((epsilon / groups,) * (groups - k), False, 0.0, 1 - (1 - name) ** k) for k in range(groups + 1)]
     assert facing.read("success", {"prior": 0.5}) == pytest.approx(max(p.success(0.5) for p in each), abs=1e-8)
@@ -205,7 +205,7 @@ def test_four_thresholds() -> None:
     for alone in product((False, True), repeat=4):
         hidden = math.prod(1 - math.exp(-1.0 - i) / 2 for i in range(4) if alone[i])
         truth = max(truth, Pair((1.0,) * (4 - sum(alone)), False, 0.0, 1 - hidden).success(0.5))
-    found = Setting(made).facing(Question.MEMBERSHIP, 4.0).read("success", {"prior": 0.5})
+    found = Setting(made).facing(AdversaryQuestion.MEMBERSHIP, 4.0).read("success", {"prior": 0.5})
     assert found == pytest.approx(truth, abs=1e-9)
 
 
@@ -219,7 +219,7 @@ def test_a_threshold_that_is_found_keeps_to_its_delta(noise: dict[str, Any], mos
             data={"table": "t", "person": "p", "max_rows": 9, "max_groups": most},
             mechanism={"epsilon": 1.0, "delta": 1e-5, **noise},
         )
-        assert named_delta(release, 1.0) <= 1e-5
+        assert name_delta(release, 1.0) <= 1e-5
         found = threshold_of(release, 0, 1.0)
         assert found is not None
         lower = plan(
@@ -227,4 +227,4 @@ def test_a_threshold_that_is_found_keeps_to_its_delta(noise: dict[str, Any], mos
             data={"table": "t", "person": "p", "max_rows": 9, "max_groups": most},
             mechanism={"epsilon": 1.0, **({**noise, "delta": 1e-5} if noise else {})},
         )
-        assert named_delta(lower, 1.0) > 1e-5
+        assert name_delta(lower, 1.0) > 1e-5

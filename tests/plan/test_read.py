@@ -10,7 +10,7 @@ from epsilens.assessment.assess import assess
 from epsilens.assessment.provenance import Caution
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
-from epsilens.plan.labels import as_written, mentioned
+from epsilens.plan.labels import mentioned_columns, normalized_plan
 
 MESSY = {
     "Patient ID": ["a", "A ", "b", "c", "c", "d"],
@@ -56,7 +56,7 @@ def _read(read: dict[str, Any]) -> dict[str, Any]:
 
 def test_it_is_the_assessment_of_the_clean_table() -> None:
     got = assess(_read(READ), table=MESSY)
-    clean = assess(as_written(read_release(_read(READ))).model_copy(update={"data": _cleaned()}), table=CLEAN)
+    clean = assess(normalized_plan(read_release(_read(READ))).model_copy(update={"data": _cleaned()}), table=CLEAN)
     told, expected = got.to_dict(), clean.to_dict()
     for key in ("risks", "queries", "isolation", "recommended", "curve"):
         assert told[key] == expected[key]
@@ -73,7 +73,7 @@ def test_values_that_are_left_out_are_told() -> None:
 
 
 def test_texts_beside_the_table_take_the_form_of_their_column() -> None:
-    plan = as_written(
+    plan = normalized_plan(
         read_release(
             {
                 **_read(READ),
@@ -91,13 +91,13 @@ def test_a_date_is_written_as_dates_are_read() -> None:
         ({"count": True, "by": "Day", "groups": ["1/1/2024"]}, "queries.1.groups"),
     ):
         with pytest.raises(InputError, match="2024-12-31") as error:
-            as_written(read_release({**_read(READ), "queries": [query]}))
+            normalized_plan(read_release({**_read(READ), "queries": [query]}))
         assert error.value.parameter == place
 
 
 def test_only_what_is_mentioned_is_read_again() -> None:
     plan = read_release(_read({"Cost": "number"}))
-    assert mentioned(plan) == {"Patient ID", "Ward", "Day", "code", "Cost", "rest"}
+    assert mentioned_columns(plan) == {"Patient ID", "Ward", "Day", "code", "Cost", "rest"}
 
 
 def test_a_column_that_is_not_there_or_no_text() -> None:

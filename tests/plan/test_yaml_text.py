@@ -12,7 +12,7 @@ import yaml
 
 from epsilens.errors import InputError
 from epsilens.plan import file as plan_file
-from epsilens.plan.file import parsed, read_release
+from epsilens.plan.file import parse_yaml, read_release
 
 
 @pytest.mark.parametrize(
@@ -63,11 +63,11 @@ def test_what_is_odd_is_refused_in_a_sentence(text: str, says: str) -> None:
     ],
 )
 def test_plain_values_are_those_of_pyyaml(text: str) -> None:
-    assert parsed(text, "release")[0] == yaml.safe_load(text)
+    assert parse_yaml(text, "release")[0] == yaml.safe_load(text)
 
 
 def test_a_key_is_the_text_it_is_written_as() -> None:
-    value, lines = parsed("data:\n  read:\n    no: number\n    2024: text\n", "release")
+    value, lines = parse_yaml("data:\n  read:\n    no: number\n    2024: text\n", "release")
     assert value == {"data": {"read": {"no": "number", "2024": "text"}}}
     assert lines[("data", "read", "2024")] == 4
 

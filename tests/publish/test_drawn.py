@@ -29,11 +29,11 @@ from tests.publish.laws import (
 )  # fmt: skip
 
 import epsilens as el
-from epsilens.assessment.guarantee import promise_of
+from epsilens.assessment.guarantee import plan_guarantee
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import Cells, cells
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import PublishedAnswer, drawn_answers
+from epsilens.publish.answers import PublishedAnswer, draw_answers
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.standalone import listed_interval
 
@@ -55,7 +55,7 @@ def exactly(planned: Any, on: str, *more: dict[str, Any]) -> tuple[Cells, ...]:
 
 def often(planned: Any, exact: tuple[Cells, ...], draws: int = DRAWS) -> list[tuple[PublishedAnswer, ...]]:
     drawings = drawings_of(planned)
-    return [drawn_answers(planned, drawings, exact) for _ in range(draws)]
+    return [draw_answers(planned, drawings, exact) for _ in range(draws)]
 
 
 def gathered(releases: list[tuple[PublishedAnswer, ...]]) -> dict[tuple[str, str | None], list[float]]:
@@ -79,7 +79,7 @@ def test_released_answers_have_their_law(engine: str, noise: str) -> None:  # no
 def test_two_tables_are_told_apart_as_the_experiment_says(engine: str, noise: str) -> None:  # noqa: F811
     """δ(t) = P1(llr > t) − e^t·P0(llr > t) at several t, of three sums together, with and without a person."""
     planned = read_release(plan(noise, SUMS))
-    said = promise_of(planned).experiment
+    said = plan_guarantee(planned).experiment
     ends = [tuple(map(float, query["bounds"])) for query in SUMS]
     moved = [2 * max(abs(low), abs(high)) for low, high in ends]
     scaled = [noise_law(noise, m, query["share"]) for m, query in zip(moved, SUMS, strict=True)]
@@ -117,7 +117,7 @@ def test_a_count_is_told_apart_as_the_experiment_says(engine: str, noise: str) -
         np.mean([each[0].answer > people for each in often(planned, exactly(planned, engine, *more))])
         for more in ([], PERSON)
     ]
-    assert abs(above[1] - above[0] - promise_of(planned).experiment.advantage()) <= 2 * far(DRAWS)
+    assert abs(above[1] - above[0] - plan_guarantee(planned).experiment.advantage()) <= 2 * far(DRAWS)
 
 
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
@@ -133,7 +133,7 @@ def test_a_name_shows_as_often_as_assessed(engine: str, noise: str) -> None:  # 
     ]
     assert named[0] == 0
     chance = noise_law(noise, 1.0, 1.0).sf(THRESHOLD - 1)
-    assert promise_of(planned).delta == pytest.approx(chance, rel=1e-9)
+    assert plan_guarantee(planned).delta == pytest.approx(chance, rel=1e-9)
     assert abs(named[1] / DRAWS - chance) <= far(DRAWS)
 
 
@@ -198,7 +198,7 @@ def test_those_whom_a_limit_touched_widen_the_interval_to_the_whole_count() -> N
             "limits": {},
         })  # fmt: skip
         with open_table(made) as opened:
-            answers = drawn_answers(planned, drawings_of(planned), cells(opened, planned))
+            answers = draw_answers(planned, drawings_of(planned), cells(opened, planned))
         wards = [a for a in answers if a.group]
         assert {a.interval_of for a in wards} == {what}
         assert all((a.low <= whole[str(a.group[0][1])] <= a.high) is holds for a in wards)

@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import InputError, LimitError
-from epsilens.publish.answers import Left
+from epsilens.publish.answers import RemainingBudget
 
 pytest.importorskip("opendp")
 
@@ -70,6 +70,6 @@ def test_what_does_not_add_up_is_told_beforehand(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_a_limit_that_is_reached() -> None:
-    assert Left("psi", 1.0, 1.0, 1.0).left == 0
-    assert Left("epsilon", 1.0, 1.0 + 1e-15, 1.0).left == 0
-    assert Left("epsilon", 0.0, math.inf, None).to_dict()["after"] is None
+    assert RemainingBudget("psi", 1.0, 1.0, 1.0).left == 0
+    assert RemainingBudget("epsilon", 1.0, 1.0 + 1e-15, 1.0).left == 0
+    assert RemainingBudget("epsilon", 0.0, math.inf, None).to_dict()["after"] is None

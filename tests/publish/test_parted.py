@@ -16,7 +16,7 @@ from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError, LimitError
 from epsilens.ledger.budget import charge_of
 from epsilens.plan.file import read_release
-from epsilens.publish.release import one_part_each, said_of_part
+from epsilens.publish.release import check_part, check_single_part
 
 pytest.importorskip("opendp")
 
@@ -68,7 +68,7 @@ def test_each_part_pays_for_itself(tmp_path: Path, ledger: el.Ledger) -> None:
     ],
 )
 def test_a_plan_says_its_part(queries: list[dict[str, Any]], part: str) -> None:
-    said_of_part(plan(*queries), "site", part)
+    check_part(plan(*queries), "site", part)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +93,12 @@ def test_a_plan_that_may_count_others_is_refused(queries: list[dict[str, Any]], 
     with pytest.raises(
         InputError, match=r"query \d may count people of other parts: add site = .* counted for everyone"
     ):
-        said_of_part(plan(*queries), "site", part)
+        check_part(plan(*queries), "site", part)
 
 
 def test_a_column_read_in_a_form_has_other_names() -> None:
     with pytest.raises(InputError, match=r"take it out of data\.read"):
-        said_of_part(plan(NORTH, read={"site": "category"}), "site", "north")
+        check_part(plan(NORTH, read={"site": "category"}), "site", "north")
 
 
 def test_nobody_is_in_two_parts(place: Place) -> None:  # noqa: F811
@@ -106,12 +106,12 @@ def test_nobody_is_in_two_parts(place: Place) -> None:  # noqa: F811
     alone = TABLE.set_column(1, "site", pa.array([None, *SITES[1:]]))
     for table in (TABLE, alone):
         with open_table(place.put(table), place.engine) as opened:
-            one_part_each(opened, plan(NORTH), "site")
+            check_single_part(opened, plan(NORTH), "site")
     with (
         open_table(place.put(MOVED), place.engine) as opened,
         pytest.raises(InputError, match="several values in 'site'") as caught,
     ):
-        one_part_each(opened, plan(NORTH), "site")
+        check_single_part(opened, plan(NORTH), "site")
     assert "north" not in str(caught.value)
 
 
@@ -119,9 +119,9 @@ def test_a_unit_stays_together() -> None:
     """Two people of one household at two sites: each is in one part, the household is not."""
     table = pa.table({"who": [1, 2], "home": [1, 1], "site": ["north", "south"], "x": [1.0, 2.0]})
     with open_table(table) as opened:
-        one_part_each(opened, plan(NORTH), "site")
+        check_single_part(opened, plan(NORTH), "site")
     with open_table(table) as opened, pytest.raises(InputError, match="several values"):
-        one_part_each(opened, plan(NORTH, unit="home"), "site")
+        check_single_part(opened, plan(NORTH, unit="home"), "site")
 
 
 @pytest.mark.parametrize(

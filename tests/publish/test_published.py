@@ -17,7 +17,7 @@ from epsilens.cli.app import app
 from epsilens.cli.console import run
 from epsilens.ledger.budget import charge_of
 from epsilens.plan.file import read_release
-from epsilens.publish.files import Form, script_of
+from epsilens.publish.files import OutputFormat, script_of
 
 pytest.importorskip("opendp")
 
@@ -73,7 +73,7 @@ def test_nothing_of_an_address_is_published(tmp_path: Path, address: str, name: 
     found = el.assess(plan, table=TABLE, ledger=None)
     free(*shown(found), found.to_board(), found.to_registry())
     files = []
-    for form in Form:
+    for form in OutputFormat:
         made = el.release(plan, table=TABLE, ledger=ledger, assessment=found, output=tmp_path / f"out.{form.value}")
         files.append((tmp_path / f"out.{form.value}").read_bytes())
         free(*shown(made))

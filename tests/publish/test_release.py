@@ -24,7 +24,7 @@ from tests.publish.trials import run_release_trial
 import epsilens as el
 from epsilens.errors import InputError, LimitError, WriteError
 from epsilens.ledger.ledger import Reservation
-from epsilens.ledger.store import Kind
+from epsilens.ledger.store import EntryKind
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
 from epsilens.publish.answers import Published
@@ -59,7 +59,7 @@ def test_a_release_is_drawn_written_and_entered(tmp_path: Path) -> None:
     assert made.kind == "release"
     assert [dict(a.group).get("site") for a in made.answers] == ["a", "b", "c", None, None]
     account = el.Ledger(tmp_path / "ledger.db").account("patients")
-    assert [one.state for one in account.releases] == [Kind.PUBLISHED]
+    assert [one.state for one in account.releases] == [EntryKind.PUBLISHED]
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     assert account.releases[0].body["plan"]["title"] == "Visits by site"
     assert made.head in {line["hash"] for line in el.Ledger(tmp_path / "ledger.db").export()}
@@ -146,7 +146,7 @@ def done(folder: Path, tables: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch)
     act("2")
     act("2")
     with monkeypatch.context() as broken:
-        broken.setattr(module, "drawn_answers", interrupted)
+        broken.setattr(module, "draw_answers", interrupted)
         act("3")
     act("3")
     act("3", dry_run=True)
@@ -379,11 +379,11 @@ def test_what_breaks_off_after_the_draw_is_given_again(tmp_path: Path, monkeypat
 
 def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(module, "drawn_answers", interrupted)
+        broken.setattr(module, "draw_answers", interrupted)
         with pytest.raises(KeyboardInterrupt):
             released(tmp_path)
     account = el.Ledger(tmp_path / "ledger.db").account("patients")
-    assert [one.state for one in account.releases] == [Kind.WITHHELD]
+    assert [one.state for one in account.releases] == [EntryKind.WITHHELD]
     assert account.spent.epsilon == pytest.approx(0.9)
     with pytest.raises(InputError, match="never published"):
         released(tmp_path)

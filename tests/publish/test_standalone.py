@@ -9,9 +9,9 @@ import pytest
 from scipy.special import log_ndtr
 from scipy.stats import laplace, norm
 
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import Noised, answers_of
+from epsilens.publish.answers import NoisyQuery, answers_of
 from epsilens.publish.noise import drawing_of
 from epsilens.publish.standalone import beyond, counted, interval, limited, listed_interval, quantile
 
@@ -81,13 +81,13 @@ def test_a_sum_is_rounded_to_its_noise_and_its_ends_outward(noise: dict[str, Any
     plan = read_release(
         {"data": {"table": "t"}, "queries": [{"sum": "x", "bounds": [0, 50]}], "mechanism": {"epsilon": 2.0, **noise}}
     )
-    drawing = drawing_of(plan, 0, Noisy.ANSWER)
+    drawing = drawing_of(plan, 0, NoisyNumber.ANSWER)
     scale = drawing.plain_scale
     away = scale * float(LAWS[drawing.noise.value].isf(0.025))
     digits = 2 - math.floor(math.log10(scale))
     half = 0.5 * 10.0**-digits
     for value in (123.45678, -7.3, 0.0, 99.999, 1 / 3, 1e5 / 7, -2e4 / 3):
-        (one,) = answers_of(plan, Noised(0, ((),), {Noisy.ANSWER: [value]}), {Noisy.ANSWER: drawing})
+        (one,) = answers_of(plan, NoisyQuery(0, ((),), {NoisyNumber.ANSWER: [value]}), {NoisyNumber.ANSWER: drawing})
         assert one.answer == round(value, digits)
         assert -1e-9 <= (one.answer - away - half) - one.low <= 2 * half + 1e-9
         assert -1e-9 <= one.high - (one.answer + away + half) <= 2 * half + 1e-9

@@ -33,7 +33,7 @@ from epsilens.assessment.assess import Assessment
 from epsilens.errors import EpsilensError, LimitError
 from epsilens.ledger import store
 from epsilens.ledger.account import Account
-from epsilens.ledger.store import Entry, Kind
+from epsilens.ledger.store import EntryKind, LedgerEntry
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
 
@@ -113,11 +113,11 @@ def _watched(doom: Doom, tell: Tell) -> None:
     append, drawn, save = store.Store.append, vars(module)["drawn_answers"], vars(module)["save"]
     rename = os.replace
 
-    def appended(self: store.Store, connection: Any, entry: Entry) -> None:
+    def appended(self: store.Store, connection: Any, entry: LedgerEntry) -> None:
         append(self, connection, entry)
-        if entry.kind is Kind.RESERVED:
+        if entry.kind is EntryKind.RESERVED:
             doom.at("reserving", tell)
-        if entry.kind is Kind.PUBLISHED:
+        if entry.kind is EntryKind.PUBLISHED:
             doom.at("publishing", tell)
 
     def drawing(*given: Any) -> Any:
@@ -145,7 +145,7 @@ def _watched(doom: Doom, tell: Tell) -> None:
 
 def _answers(account: Account) -> dict[str, list[float]]:
     """What the ledger says is out, by release."""
-    out = [one for one in account.releases if one.state is Kind.PUBLISHED]
+    out = [one for one in account.releases if one.state is EntryKind.PUBLISHED]
     return {one.id: [a["answer"] for a in (one.published or {})["answers"]] for one in out}
 
 
@@ -164,9 +164,9 @@ def _judge(url: str, people: str, place: Path, trial: Trial) -> None:
             step = told["step"]
             trial.died[step] = trial.died.get(step, 0) + 1
             # Who was given another's answers has none of their own in the ledger, and dies in writing them.
-            fits = own is None if step in _LEFT else own is not None and own.state is Kind.RESERVED
+            fits = own is None if step in _LEFT else own is not None and own.state is EntryKind.RESERVED
             if step not in (*_LEFT, *_OPEN):
-                fits = own is None or own.state is Kind.PUBLISHED
+                fits = own is None or own.state is EntryKind.PUBLISHED
             if not fits:
                 wrong.append(f"{told['writer']} died {step} and is {own and own.state}")
         elif what == "failed":
@@ -200,7 +200,7 @@ def _again(url: str, people: str, place: Path, which: int, trial: Trial) -> None
     after = el.Ledger(url).account(people)
     trial.again += 1
     mine = [one for one in before.counted if one.body["plan"]["data"]["version"] == str(which)]
-    out = [one for one in mine if one.state is Kind.PUBLISHED]
+    out = [one for one in mine if one.state is EntryKind.PUBLISHED]
     [told] = heard.told or [{"what": "silent"}]
     if out:
         fits = told["what"] == "out" and told["kind"] == "saved" and told["release"] == out[-1].id

@@ -24,7 +24,7 @@ from tests.judges.plans.laws import Pair, gaussian_delta
 
 from epsilens.assessment.assess import Assessment, assess
 from epsilens.data.tables.table import open_table
-from epsilens.plan.model import Resemblance
+from epsilens.plan.model import CorrelationSource
 from epsilens.show.assessment.report import present
 from epsilens.show.document import (
     Block,
@@ -831,7 +831,7 @@ def one_answer(r: Report, m: Match) -> None:
 
 def unrelated(r: Report, m: Match) -> None:
     """No resemblance is stated; two people who always agree move a count twice as far."""
-    assert r.a.release.adversary.correlation is Resemblance.NONE
+    assert r.a.release.adversary.correlation is CorrelationSource.NONE
     assert not r.a.relations
     assert Pair((2.0,), False).success() > Pair((1.0,), False).success()
 

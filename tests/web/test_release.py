@@ -32,9 +32,9 @@ from tests.web.navigation import CSV, followed
 from tests.web.servers import SOURCE
 
 import epsilens as el
-from epsilens.ledger.store import Kind
+from epsilens.ledger.store import EntryKind
 from epsilens.plan.file import read_release
-from epsilens.plan.labels import as_written
+from epsilens.plan.labels import normalized_plan
 from epsilens.web import release
 from epsilens.web.app import create_app
 from epsilens.web.limits import ServerLimits
@@ -344,7 +344,7 @@ def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
     plan = PLAN.replace("upload", "epsilens:adult").replace(
         "by: sex\n  groups: [f, m]", "by: sex\n  groups: [Male, Female]"
     )
-    assessed = as_written(read_release(plan)).digest()
+    assessed = normalized_plan(read_release(plan)).digest()
     request = {
         "task": "release", "yaml": plan, "ledger": ledger.store.address, "people": people, "part": "",
         "assessed": assessed, "unpacked": 10**9,
@@ -364,4 +364,4 @@ def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
     worker.stdout.close()
     worker.wait(180)
     [made] = ledger.account(people).counted
-    assert made.state is Kind.PUBLISHED
+    assert made.state is EntryKind.PUBLISHED

@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.assessment.assess import Assessment, assess
-from epsilens.assessment.split import Basis, basis_of
+from epsilens.assessment.split import SplitBasis, basis_of
 from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
 from epsilens.show.assessment.split import HEADING, split_section
@@ -69,7 +69,7 @@ def _hidden(page: str) -> dict[str, str]:
 
 def test_what_the_page_carries_comes_back_as_it_was(made: Assessment) -> None:
     names, basis = sharing._unpack(sharing.pack_basis(made))
-    assert isinstance(basis, Basis)
+    assert isinstance(basis, SplitBasis)
     assert basis == basis_of(made)
     assert len(names) == 3
     assert all(answer.group == () for one in basis.answers for answer in one)

@@ -34,11 +34,11 @@ from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..numerics.roots import safe_boundary
-from ..plan.answers import Answer, answers_of
-from ..plan.contribution import Contribution, Noisy
+from ..plan.answers import ExactAnswer, answers_of
+from ..plan.contribution import NoisyNumber, PersonContribution
 from ..plan.model import ERROR, Release, ReleaseQuery
 from ..plan.noise import contributions
-from .error_law import LEVEL, Columns, Law, additive, law_of, together
+from .error_law import LEVEL, AnswerColumns, ErrorLaw, additive_error, error_law, joint_level
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
 MOST_EPSILON = 700.0
@@ -66,7 +66,7 @@ class GroupError:
     query at once, in 95 of 100 releases.
     """
 
-    answer: Answer
+    answer: ExactAnswer
     noise: float
     contribution: float
     clamping: float
@@ -94,7 +94,7 @@ class GroupError:
 
 
 @dataclass(frozen=True)
-class Errors:
+class QueryErrors:
     """The errors of one query at one ε: the scale of its noise (b or σ), the typical and the worst group.
 
     The typical group is the middle one by the rows behind it, the worst the one with the largest error for its answer;
@@ -124,16 +124,16 @@ class QueryAccuracy:
     index: int
     share: float
     sensitivity: float
-    answers: tuple[Answer, ...]
-    planned: Errors
-    recommended: Errors | None
+    answers: tuple[ExactAnswer, ...]
+    planned: QueryErrors
+    recommended: QueryErrors | None
     smallest_epsilon: float | None = None
     obstacle: Cause | None = None
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> AnswerColumns:
         """The answers as columns."""
-        return Columns.of(self.answers)
+        return AnswerColumns.of(self.answers)
 
     @property
     def typical(self) -> float:
@@ -147,11 +147,11 @@ class QueryAccuracy:
             return 1.0
         return float(max(self.planned.typical.answer.rows, 1))
 
-    def law(self, epsilon: float, plan: Release) -> Law:
+    def law(self, epsilon: float, plan: Release) -> ErrorLaw:
         """What it publishes at this ε."""
-        return law_of(plan, self.index, self.columns, epsilon)
+        return error_law(plan, self.index, self.columns, epsilon)
 
-    def at(self, epsilon: float, plan: Release) -> Errors:
+    def at(self, epsilon: float, plan: Release) -> QueryErrors:
         """Its errors at this ε."""
         return _errors(self.law(epsilon, plan), self.answers, epsilon)
 
@@ -174,45 +174,47 @@ class QueryAccuracy:
         Each for itself, or ``all_together``: the noises of the groups are independent, so that k bands at the level
         .95^(1/k) hold together in exactly 95 of 100. Groups that a threshold hides break no band.
         """
-        level = together(len(self.answers)) if all_together else LEVEL
+        level = joint_level(len(self.answers)) if all_together else LEVEL
         law = self.law(epsilon, plan).open()
         law = law.of(law.columns.without_bias()) if limited else law
         return tuple(float(e) for e in law.errors(level))
 
 
-def accuracy_of(plan: Release, index: int, answers: tuple[Answer, ...], recommended: float | None) -> QueryAccuracy:
+def accuracy_of(
+    plan: Release, index: int, answers: tuple[ExactAnswer, ...], recommended: float | None
+) -> QueryAccuracy:
     """Read the errors of one query at the planned and, where there is one, the recommended ε."""
-    query, columns = plan.queries[index], Columns.of(answers)
-    noisy = Noisy.TOTAL if query.kind is QueryKind.AVERAGE else Noisy.ANSWER
+    query, columns = plan.queries[index], AnswerColumns.of(answers)
+    noisy = NoisyNumber.TOTAL if query.kind is QueryKind.AVERAGE else NoisyNumber.ANSWER
     sensitivity = contributions(plan)[index].sensitivity(noisy, plan.mechanism.neighbours, 1)
 
-    def read(epsilon: float) -> Errors:
-        return _errors(law_of(plan, index, columns, epsilon), answers, epsilon)
+    def read(epsilon: float) -> QueryErrors:
+        return _errors(error_law(plan, index, columns, epsilon), answers, epsilon)
 
     better = read(recommended) if recommended and math.isfinite(recommended) else None
     name, share = str(query.planned()), plan.shares[index]
     return QueryAccuracy(name, query.kind, index, share, sensitivity, answers, read(plan.epsilon), better)
 
 
-def _errors(law: Law, answers: tuple[Answer, ...], epsilon: float) -> Errors:
+def _errors(law: ErrorLaw, answers: tuple[ExactAnswer, ...], epsilon: float) -> QueryErrors:
     typical, (worst, _) = _typical(law.columns), law.worst()
     two = {place: _group(law, answers, place) for place in {typical, worst} if place >= 0}
     middle = two.get(typical)
-    noise = middle.noise if middle else float(additive(law.noise, np.zeros(()), np.asarray(law.scale), _MISS))
-    return Errors(epsilon, law.scale, middle, two.get(worst), _hidden(law.noise) * noise)
+    noise = middle.noise if middle else float(additive_error(law.noise, np.zeros(()), np.asarray(law.scale), _MISS))
+    return QueryErrors(epsilon, law.scale, middle, two.get(worst), _hidden(law.noise) * noise)
 
 
-def _typical(columns: Columns) -> int:
+def _typical(columns: AnswerColumns) -> int:
     """The middle group by rows among those whose answer is not 0, the smaller of two; −1 where there is none."""
     rated = np.flatnonzero(columns.value)
     order = np.lexsort((np.abs(columns.value[rated]), columns.rows[rated]))
     return int(rated[order[(rated.size - 1) // 2]]) if rated.size else -1
 
 
-def _group(law: Law, answers: tuple[Answer, ...], place: int) -> GroupError:
+def _group(law: ErrorLaw, answers: tuple[ExactAnswer, ...], place: int) -> GroupError:
     one, answer = law.of(law.columns.take(np.array([place]))), answers[place]
 
-    def error(of: Law, level: float = LEVEL) -> float:
+    def error(of: ErrorLaw, level: float = LEVEL) -> float:
         return float(of.errors(level)[0])
 
     return GroupError(
@@ -222,7 +224,7 @@ def _group(law: Law, answers: tuple[Answer, ...], place: int) -> GroupError:
         clamping=answer.clamping,
         hidden=float(one.hidden[0]),
         published=error(one.open()),
-        together=error(one.open(), together(len(answers))),
+        together=error(one.open(), joint_level(len(answers))),
         error=error(one),
     )
 
@@ -237,7 +239,7 @@ def _hidden(noise: Kind) -> float:
         bias = hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5)
     else:
         bias = hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5)
-    return float(bias) / float(additive(noise, np.zeros(()), np.ones(()), _MISS))
+    return float(bias) / float(additive_error(noise, np.zeros(()), np.ones(()), _MISS))
 
 
 def error_epsilon(query: QueryAccuracy, plan: Release, limit: float) -> float | None:
@@ -260,7 +262,7 @@ def error_epsilon(query: QueryAccuracy, plan: Release, limit: float) -> float | 
     return LEAST_EPSILON if excess(LEAST_EPSILON) <= 0 else safe_boundary(excess, MOST_EPSILON, LEAST_EPSILON)
 
 
-def limited(query: QueryAccuracy, plan: Release) -> QueryAccuracy:
+def with_error_limit(query: QueryAccuracy, plan: Release) -> QueryAccuracy:
     """The same with the ε that the plan's limit on error needs, and where none does, why."""
     if plan.error_limit is None:
         return query
@@ -305,7 +307,7 @@ _KEPT = (0.5, 0.9, 0.99, 1.0)
 _DIGITS = 2
 
 
-class Parameter(StrEnum):
+class PlanParameter(StrEnum):
     """What could be chosen otherwise."""
 
     BOUNDS = "bounds"  # of one query
@@ -314,7 +316,7 @@ class Parameter(StrEnum):
 
 
 @dataclass(frozen=True)
-class Spread:
+class ValueSpread:
     """What one query sees of the table: quantiles of its values, of the rows and of the groups of one owner.
 
     ``low`` and ``high`` are the values that the shares ``_TAILS`` lie below and above; ``each`` is the number of rows,
@@ -322,7 +324,7 @@ class Spread:
     """
 
     query: int
-    parameter: Parameter
+    parameter: PlanParameter
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     each: tuple[int, ...] = ()
@@ -333,23 +335,23 @@ class Candidate:
     """A plan with one choice changed, for the sake of one query, and the answers of all of its queries."""
 
     query: int
-    parameter: Parameter
+    parameter: PlanParameter
     value: tuple[float, float] | int
     plan: Release
-    answers: tuple[tuple[Answer, ...], ...]
+    answers: tuple[tuple[ExactAnswer, ...], ...]
 
 
-def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter) -> Spread:
+def spread_of(opened: OpenTable, plan: Release, query: int, parameter: PlanParameter) -> ValueSpread:
     """What one query sees of the table, in one pass."""
     table, asked, planned = opened.table, plan.queries[query], plan.queries[query].planned()
     rows = table.filter(planned.rows(table))
     if asked.kind.bounded:
         number = value_of(column_of(rows, planned.column, "query"), "query").cast("float64")
-        if parameter is Parameter.BOUNDS:
-            return Spread(query, parameter, *_tails(opened.engine, rows.select(x=number)))
+        if parameter is PlanParameter.BOUNDS:
+            return ValueSpread(query, parameter, *_tails(opened.engine, rows.select(x=number)))
         rows = rows.filter(number.notnull())
     whose = {"p_": value_of(column_of(rows, plan.data.owner, "person"), "person")}
-    if parameter is Parameter.MAX_GROUPS:
+    if parameter is PlanParameter.MAX_GROUPS:
         keys = {f"g{j}_": value_of(column_of(rows, name, "query"), "query") for j, name in enumerate(asked.split_by)}
         rows = rows.select(**whose, **keys).distinct()
     else:
@@ -357,7 +359,7 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter
     each = rows.group_by("p_").agg(n_=rows.count())
     owners = each.group_by("n_").agg(owners=each.count())
     got = opened.engine.fetch(owners.order_by("n_")).to_pylist()
-    return Spread(query, parameter, each=_quantiles([(int(r["n_"]), int(r["owners"])) for r in got]))
+    return ValueSpread(query, parameter, each=_quantiles([(int(r["n_"]), int(r["owners"])) for r in got]))
 
 
 def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -404,15 +406,17 @@ def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(made)
 
 
-def candidates_of(opened: OpenTable, plan: Release, asked: Sequence[tuple[int, Parameter]]) -> tuple[Candidate, ...]:
+def candidates_of(
+    opened: OpenTable, plan: Release, asked: Sequence[tuple[int, PlanParameter]]
+) -> tuple[Candidate, ...]:
     """What could be chosen instead, for each query and choice that is asked about.
 
     Bounds of all queries are answered in one go; every other limit needs the table once more.
     """
     spreads = [spread_of(opened, plan, query, parameter) for query, parameter in asked]
-    bounded = [(s.query, b) for s in spreads if s.parameter is Parameter.BOUNDS for b in _bounds(plan, s)]
+    bounded = [(s.query, b) for s in spreads if s.parameter is PlanParameter.BOUNDS for b in _bounds(plan, s)]
     made = list(_with_bounds(opened, plan, bounded)) if bounded else []
-    for parameter in (Parameter.MAX_ROWS, Parameter.MAX_GROUPS):
+    for parameter in (PlanParameter.MAX_ROWS, PlanParameter.MAX_GROUPS):
         limits: dict[int, int] = {}
         for spread in (s for s in spreads if s.parameter is parameter):
             for number in spread.each:
@@ -423,7 +427,7 @@ def candidates_of(opened: OpenTable, plan: Release, asked: Sequence[tuple[int, P
     return tuple(made)
 
 
-def _limited(plan: Release, parameter: Parameter, number: int) -> Release:
+def _limited(plan: Release, parameter: PlanParameter, number: int) -> Release:
     return plan.model_copy(update={"data": plan.data.model_copy(update={parameter.value: number})})
 
 
@@ -434,11 +438,11 @@ def _with_bounds(opened: OpenTable, plan: Release, bounded: list[tuple[int, tupl
     made = []
     for (i, bounds), query, found in zip(bounded, queries, answers, strict=True):
         other = plan.model_copy(update={"queries": (*plan.queries[:i], query, *plan.queries[i + 1 :])})
-        made.append(Candidate(i, Parameter.BOUNDS, bounds, other, (found,)))
+        made.append(Candidate(i, PlanParameter.BOUNDS, bounds, other, (found,)))
     return made
 
 
-def _bounds(plan: Release, spread: Spread) -> list[tuple[float, float]]:
+def _bounds(plan: Release, spread: ValueSpread) -> list[tuple[float, float]]:
     """The planned lower bound, or the smallest values, with upper bounds that cut off less and less; the other way too.
 
     Numbers people can type, rounded outwards.
@@ -448,13 +452,13 @@ def _bounds(plan: Release, spread: Spread) -> list[tuple[float, float]]:
         return []
     lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low[:1])))
     highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high)))
-    if _downwards(plan.queries[spread.query], spread):
+    if _cuts_below(plan.queries[spread.query], spread):
         lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low)))
         highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high[:1])))
     return [(low, high) for low in lows for high in highs if low < high and (low, high) != planned]
 
 
-def _downwards(query: ReleaseQuery, spread: Spread) -> bool:
+def _cuts_below(query: ReleaseQuery, spread: ValueSpread) -> bool:
     """Whether more is cut off below than above."""
     low, high = query.bounds or (0.0, 0.0)
     return low - spread.low[0] > spread.high[0] - high
@@ -483,31 +487,31 @@ class Proposal:
     """
 
     query: int
-    parameter: Parameter
+    parameter: PlanParameter
     value: tuple[float, float] | int
     error_now: float
     error_then: float
     looks_at_data: bool = True
 
 
-def lost_by(plan: Release, accuracy: Sequence[QueryAccuracy]) -> tuple[tuple[int, Parameter], ...]:
+def losing_choices(plan: Release, accuracy: Sequence[QueryAccuracy]) -> tuple[tuple[int, PlanParameter], ...]:
     """The choices that lose more than the noise hides, in the typical or the worst group of each query."""
     return tuple(dict.fromkeys(_lost(plan, accuracy)))
 
 
-def _lost(plan: Release, accuracy: Sequence[QueryAccuracy]) -> Iterator[tuple[int, Parameter]]:
+def _lost(plan: Release, accuracy: Sequence[QueryAccuracy]) -> Iterator[tuple[int, PlanParameter]]:
     for query in accuracy:
-        one = Contribution(query.index, plan.queries[query.index], plan.data)
+        one = PersonContribution(query.index, plan.queries[query.index], plan.data)
         for group in (query.planned.typical, query.planned.worst):
             if group is None:
                 continue
             if abs(group.clamping) > group.noise:
-                yield query.index, Parameter.BOUNDS
+                yield query.index, PlanParameter.BOUNDS
             if abs(group.contribution) > group.noise:
                 if not one.counted:
-                    yield query.index, Parameter.MAX_ROWS
+                    yield query.index, PlanParameter.MAX_ROWS
                 if one.counted or (plan.data.max_groups is not None and one.query.split_by):
-                    yield query.index, Parameter.MAX_GROUPS
+                    yield query.index, PlanParameter.MAX_GROUPS
 
 
 def proposals(
@@ -516,15 +520,15 @@ def proposals(
     """The best candidate for each choice that loses too much, where it is worth its while."""
     now = [_error(plan, q.index, q.answers) for q in accuracy]
     found = []
-    for query, parameter in lost_by(plan, accuracy):
-        if parameter is Parameter.BOUNDS:
+    for query, parameter in losing_choices(plan, accuracy):
+        if parameter is PlanParameter.BOUNDS:
             mine = [c for c in candidates if (c.query, c.parameter) == (query, parameter)]
             tried = [(_error(c.plan, query, c.answers[0]), i) for i, c in enumerate(mine)]
             error, place = min(tried, default=(math.inf, 0))
             if error < now[query] * (1 - _WORTH):
                 found.append(Proposal(query, parameter, mine[place].value, now[query], error))
-    for parameter in (Parameter.MAX_ROWS, Parameter.MAX_GROUPS):
-        losing = [query for query, lost in lost_by(plan, accuracy) if lost is parameter]
+    for parameter in (PlanParameter.MAX_ROWS, PlanParameter.MAX_GROUPS):
+        losing = [query for query, lost in losing_choices(plan, accuracy) if lost is parameter]
         mine = [c for c in candidates if c.parameter is parameter]
         errors = [[_error(c.plan, i, a) for i, a in enumerate(c.answers)] for c in mine]
         kept = [i for i, e in enumerate(errors) if _worst(e) <= _worst(now) * (1 + 1e-9)]
@@ -539,6 +543,6 @@ def _worst(errors: Sequence[float]) -> float:
     return max((e for e in errors if math.isfinite(e)), default=0.0)
 
 
-def _error(plan: Release, i: int, answers: Sequence[Answer]) -> float:
+def _error(plan: Release, i: int, answers: Sequence[ExactAnswer]) -> float:
     """The largest error for its answer among published groups."""
-    return law_of(plan, i, Columns.of(answers), plan.epsilon).open().worst()[1]
+    return error_law(plan, i, AnswerColumns.of(answers), plan.epsilon).open().worst()[1]

@@ -23,22 +23,22 @@ from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
 from ..experiment import Experiment, compose_counted
 from ..mechanisms.noise import gaussian
-from ..plan.model import Knows, Release
+from ..plan.model import BackgroundKnowledge, Release
 from ..plan.movement import (
+    AdversaryQuestion,
     CorrelationFactor,
     Movement,
     Movements,
-    Question,
-    about_secret,
     correlated_movements,
     movements,
+    secret_queries,
     worst_factor,
 )
 from ..plan.noise import contribution, psi_of, scale_of
-from .worst_case import Faced, Facing, faced
+from .worst_case import MovementPair, WorstCase, movement_pair
 
 
-class Asks(StrEnum):
+class AdversaryGoal(StrEnum):
     """What an adversary is after."""
 
     MEMBERSHIP = "membership"  # is this person in the table?
@@ -67,18 +67,19 @@ class Harm(StrEnum):
 
 
 _WORLDS = {
-    Asks.MEMBERSHIP: worlds.WorldsKind.MEMBERSHIP,
-    Asks.SECRET: worlds.WorldsKind.SECRET,
-    Asks.RECORD: worlds.WorldsKind.MEMBERSHIP,  # any attack is bounded by what the release adds to a membership test
-    Asks.MISSING: worlds.WorldsKind.RECORD,
-    Asks.RELATIVES: worlds.WorldsKind.CORRELATED,
+    AdversaryGoal.MEMBERSHIP: worlds.WorldsKind.MEMBERSHIP,
+    AdversaryGoal.SECRET: worlds.WorldsKind.SECRET,
+    # Any attack is bounded by what the release adds to a membership test.
+    AdversaryGoal.RECORD: worlds.WorldsKind.MEMBERSHIP,
+    AdversaryGoal.MISSING: worlds.WorldsKind.RECORD,
+    AdversaryGoal.RELATIVES: worlds.WorldsKind.CORRELATED,
 }
 _HARMS = {
-    Asks.MEMBERSHIP: Harm.LINKABILITY,
-    Asks.SECRET: Harm.INFERENCE,
-    Asks.RECORD: Harm.SINGLING_OUT,
-    Asks.MISSING: Harm.SINGLING_OUT,
-    Asks.RELATIVES: Harm.INFERENCE,
+    AdversaryGoal.MEMBERSHIP: Harm.LINKABILITY,
+    AdversaryGoal.SECRET: Harm.INFERENCE,
+    AdversaryGoal.RECORD: Harm.SINGLING_OUT,
+    AdversaryGoal.MISSING: Harm.SINGLING_OUT,
+    AdversaryGoal.RELATIVES: Harm.INFERENCE,
 }
 
 
@@ -103,9 +104,9 @@ class Setting:
     @cached_property
     def bounded(self) -> bool:
         """Whether every belief stays bounded: not under Gaussian noise, and not where names may be given away."""
-        return self.bounded_for(Question.SECRET)
+        return self.bounded_for(AdversaryQuestion.SECRET)
 
-    def bounded_for(self, question: Question) -> bool:
+    def bounded_for(self, question: AdversaryQuestion) -> bool:
         """The same of what a question asks."""
         return self.laplace and not any(m.alone for m in self.movements(question).each)
 
@@ -115,10 +116,10 @@ class Setting:
         return self.release.data.hidden is not None and not self.secret
 
     @cached_property
-    def _found(self) -> dict[Question, Movements]:
+    def _found(self) -> dict[AdversaryQuestion, Movements]:
         return {}
 
-    def movements(self, question: Question) -> Movements:
+    def movements(self, question: AdversaryQuestion) -> Movements:
         """The extreme movements of a question, found once."""
         if question not in self._found:
             self._found[question] = movements(self.release, question)
@@ -130,15 +131,15 @@ class Setting:
         return correlated_movements(self.release, self.related)
 
     @cached_property
-    def _faced(self) -> dict[tuple[Question, float], Facing]:
+    def _faced(self) -> dict[tuple[AdversaryQuestion, float], WorstCase]:
         return {}
 
-    def facing(self, question: Question, epsilon: float) -> Facing:
+    def facing(self, question: AdversaryQuestion, epsilon: float) -> WorstCase:
         """All answers at a total ε, one experiment for each extreme movement; several adversaries face the same."""
         if (question, epsilon) not in self._faced:
             found = self.movements(question)
-            made = (faced(self.release, movement, epsilon) for movement in found.each)
-            self._faced[question, epsilon] = Facing(tuple(e for e in made if e is not None), found.exact)
+            made = (movement_pair(self.release, movement, epsilon) for movement in found.each)
+            self._faced[question, epsilon] = WorstCase(tuple(e for e in made if e is not None), found.exact)
         return self._faced[question, epsilon]
 
     @cached_property
@@ -159,7 +160,7 @@ class Setting:
     @cached_property
     def secret(self) -> tuple[int, ...]:
         """The queries whose answer depends on the secret."""
-        return about_secret(self.release)
+        return secret_queries(self.release)
 
     @property
     def isolates(self) -> bool:
@@ -177,19 +178,19 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Adversary:
+class AdversaryEntry:
     """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured.
 
     ``from_data`` says that whether, or how strongly, they are met was found in the table, not in the plan.
     """
 
     key: str
-    asks: Asks
+    asks: AdversaryGoal
     name: str
     question: Callable[[Setting], str]
     reading: str
     arguments: Callable[[Setting], Mapping[str, float]]
-    facing: Callable[[Setting, float], Facing]
+    facing: Callable[[Setting, float], WorstCase]
     applies: Callable[[Setting], bool] = lambda _: True
     from_data: Callable[[Setting], bool] = lambda _: False
 
@@ -197,26 +198,28 @@ class Adversary:
 # -- what they face -----------------------------------------------------------------------------------------------
 
 
-def _asked(question: Question) -> Callable[[Setting, float], Facing]:
+def _facing_question(question: AdversaryQuestion) -> Callable[[Setting, float], WorstCase]:
     """All answers, worst over what the question leaves open."""
 
-    def facing(setting: Setting, epsilon: float) -> Facing:
+    def facing(setting: Setting, epsilon: float) -> WorstCase:
         return setting.facing(question, epsilon)
 
     return facing
 
 
-_in_table, _secret, _other_record = (_asked(q) for q in (Question.MEMBERSHIP, Question.SECRET, Question.RECORD))
+_in_table, _secret, _other_record = (
+    _facing_question(q) for q in (AdversaryQuestion.MEMBERSHIP, AdversaryQuestion.SECRET, AdversaryQuestion.RECORD)
+)
 
 
-def _twice(setting: Setting, epsilon: float) -> Facing:
+def _noisy_differencing(setting: Setting, epsilon: float) -> WorstCase:
     """One query about the secret asked twice, with the person and without, half of its ε each: the worst of them."""
-    plan, found = setting.release, setting.movements(Question.SECRET)
+    plan, found = setting.release, setting.movements(AdversaryQuestion.SECRET)
     seen = {movement.only({i}): None for movement in found.each for i in setting.secret}
-    return Facing(tuple(_difference(plan, m, epsilon) for m in seen if m.moves or m.alone), found.exact)
+    return WorstCase(tuple(_difference(plan, m, epsilon) for m in seen if m.moves or m.alone), found.exact)
 
 
-def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Experiment:
+def _difference(plan: Release, movement: Movement, epsilon: float) -> MovementPair | Experiment:
     """The difference of two answers with half of the ε each, in every number that moves."""
     parts: list[tuple[Experiment, int]] = []
     if plan.mechanism.noise is Noise.GAUSSIAN:
@@ -233,25 +236,25 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Ex
             (differencing(epsilon=m.amount / scale_of(plan, m.query, m.noisy, epsilon)), m.times)
             for m in movement.moves
         ]
-    names = faced(plan, replace(movement, moves=()), epsilon)
+    names = movement_pair(plan, replace(movement, moves=()), epsilon)
     if names is None and not parts:
-        return Faced()  # a name that is never published
+        return MovementPair()  # a name that is never published
     if names is not None and names.certain:
         return names
     return compose_counted([*parts, *([(names.experiment, 1)] if names is not None else [])])
 
 
-def _combined(setting: Setting, epsilon: float) -> Facing:
+def _planned_differencing(setting: Setting, epsilon: float) -> WorstCase:
     """Planned answers that isolate a person, each with its own noise; nothing is known of the others.
 
     What the scan compares is one number an answer, and one group a person. Where there are more, or too many answers
     to compare, whoever knows everyone else is the bound.
     """
     if setting.supposed:
-        return setting.facing(Question.SECRET, epsilon)
-    plan, found = setting.release, setting.movements(Question.SECRET)
+        return setting.facing(AdversaryQuestion.SECRET, epsilon)
+    plan, found = setting.release, setting.movements(AdversaryQuestion.SECRET)
     steps = {i: _step(setting, i) / scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in setting.all}
-    made: dict[Faced | Experiment, None] = {}
+    made: dict[MovementPair | Experiment, None] = {}
     for isolating in setting.combined:
         involved = {*isolating.queries, *isolating.moved}
         parts = [contribution(plan, i) for i in involved]
@@ -259,46 +262,46 @@ def _combined(setting: Setting, epsilon: float) -> Facing:
             made[attack_on(isolating, steps, plan.mechanism.noise)] = None
             continue
         for movement in found.each:
-            known = faced(plan, movement.only(involved), epsilon)
+            known = movement_pair(plan, movement.only(involved), epsilon)
             made |= {} if known is None else {known: None}
-    return Facing(tuple(made), possible=False)
+    return WorstCase(tuple(made), possible=False)
 
 
 def _step(setting: Setting, i: int) -> float:
     """How far the secret moves one answer of query i at most; what other values do where it says nothing of it."""
-    moved = [m.amount for v in setting.movements(Question.SECRET).each for m in v.only({i}).moves]
+    moved = [m.amount for v in setting.movements(AdversaryQuestion.SECRET).each for m in v.only({i}).moves]
     return max(moved or [m.amount for v in contribution(setting.release, i).changed for m in v.moved])
 
 
-def _resembling(setting: Setting, epsilon: float) -> Facing:
+def _correlated_records(setting: Setting, epsilon: float) -> WorstCase:
     """All answers, moved by the target and by what their record says about their relatives."""
-    made = [faced(setting.release, movement, epsilon) for movement in setting.moved_together.each]
-    return Facing(tuple(e for e in made if e is not None), possible=False)
+    made = [movement_pair(setting.release, movement, epsilon) for movement in setting.moved_together.each]
+    return WorstCase(tuple(e for e in made if e is not None), possible=False)
 
 
 # -- what they know, and their words ------------------------------------------------------------------------------
 
 
-def _informed(setting: Setting) -> Mapping[str, float]:
+def _informed_prior(setting: Setting) -> Mapping[str, float]:
     knowledge = setting.release.adversary.knowledge
     return {"prior": setting.release.adversary.prior if knowledge is None else knowledge.odds().prior}
 
 
-def _known(setting: Setting) -> str:
+def _knowledge_words(setting: Setting) -> str:
     knowledge = setting.release.adversary.knowledge
     return "" if knowledge is None else f"Knows beforehand: {knowledge.odds().because}."
 
 
-def _among(setting: Setting) -> str:
+def _identification_question(setting: Setting) -> str:
     n = setting.release.adversary.among or 0
     return f"Which of {n:,} people is missing from the table? Knows everyone’s record."
 
 
-def _one_of(setting: Setting) -> float:
+def _uniform_prior(setting: Setting) -> float:
     return 1 / (setting.release.adversary.among or 1)
 
 
-def _relatives(setting: Setting) -> str:
+def _correlated_question(setting: Setting) -> str:
     alike = worst_factor(setting.related)
     who = "" if alike is None else f", and the values of {alike.known or 'none'} of {alike.others}"
     return f"Which of two records is this person’s? Reads all answers, knows how alike related records are{who}."
@@ -308,7 +311,7 @@ def _relatives(setting: Setting) -> str:
 _RECORD = "Which of two records is this person’s?"
 
 
-def _wanted(setting: Setting) -> str:
+def _secret_question(setting: Setting) -> str:
     secret = setting.release.data.hidden
     if secret is None:
         return _RECORD
@@ -317,97 +320,97 @@ def _wanted(setting: Setting) -> str:
 
 # Records: who, what they ask, how they are read, and when they are met.
 # fmt: off
-ADVERSARIES: tuple[Adversary, ...] = (
-    Adversary(
-        "membership", Asks.MEMBERSHIP, "Membership test",
+ADVERSARIES: tuple[AdversaryEntry, ...] = (
+    AdversaryEntry(
+        "membership", AdversaryGoal.MEMBERSHIP, "Membership test",
         lambda s: "Is this person in the table? Knows every other record, reads all answers.",
         "success", lambda s: {"prior": s.release.adversary.prior}, _in_table,
     ),
-    Adversary(
-        "differencing-known", Asks.SECRET, "Differencing, one answer known",
-        lambda s: f"{_wanted(s)} Knows the exact answers without them.",
+    AdversaryEntry(
+        "differencing-known", AdversaryGoal.SECRET, "Differencing, one answer known",
+        lambda s: f"{_secret_question(s)} Knows the exact answers without them.",
         "success", lambda s: {"prior": 0.5}, _secret,
-        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, lambda s: True,
+        lambda s: s.release.adversary.knows is BackgroundKnowledge.ONE_ANSWER and s.isolates, lambda s: True,
     ),
-    Adversary(
-        "guess", Asks.SECRET, "Guess of the secret",
-        lambda s: f"{_wanted(s)} Knows every other record, reads all answers.",
+    AdversaryEntry(
+        "guess", AdversaryGoal.SECRET, "Guess of the secret",
+        lambda s: f"{_secret_question(s)} Knows every other record, reads all answers.",
         "success", lambda s: {"prior": 0.5}, _secret,
-        lambda s: bool(s.secret) and not (s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates),
+        lambda s: bool(s.secret) and not (s.release.adversary.knows is BackgroundKnowledge.ONE_ANSWER and s.isolates),
     ),
-    Adversary(
-        "combined", Asks.SECRET, "Differencing, planned answers",
-        lambda s: f"{_wanted(s)} Adds and subtracts planned answers until only they are left.",
-        "success", lambda s: {"prior": 0.5}, _combined,
+    AdversaryEntry(
+        "combined", AdversaryGoal.SECRET, "Differencing, planned answers",
+        lambda s: f"{_secret_question(s)} Adds and subtracts planned answers until only they are left.",
+        "success", lambda s: {"prior": 0.5}, _planned_differencing,
         lambda s: bool(s.combined) or (s.supposed and s.isolates), lambda s: True,
     ),
-    Adversary(
-        "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",
-        lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
-        "success", lambda s: {"prior": 0.5}, _twice,
+    AdversaryEntry(
+        "differencing-noisy", AdversaryGoal.SECRET, "Differencing, both answers noisy",
+        lambda s: f"{_secret_question(s)} Has two noisy answers that differ only by them.",
+        "success", lambda s: {"prior": 0.5}, _noisy_differencing,
         lambda s: s.isolates, lambda s: True,
     ),
-    Adversary(
-        "belief", Asks.SECRET, "Informed belief",
-        lambda s: f"How sure can they become? {_wanted(s)}",
+    AdversaryEntry(
+        "belief", AdversaryGoal.SECRET, "Informed belief",
+        lambda s: f"How sure can they become? {_secret_question(s)}",
         "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _secret,
         lambda s: bool(s.secret) and s.bounded,
     ),
-    Adversary(
-        "record", Asks.RECORD, "Guess of the record",
+    AdversaryEntry(
+        "record", AdversaryGoal.RECORD, "Guess of the record",
         lambda s: f"{_RECORD} Knows every other record, reads all answers.",
         "success", lambda s: {"prior": 0.5}, _other_record,
         lambda s: s.unread,
     ),
-    Adversary(
-        "record-belief", Asks.RECORD, "Belief in the record",
+    AdversaryEntry(
+        "record-belief", AdversaryGoal.RECORD, "Belief in the record",
         lambda s: f"How sure can they become? {_RECORD}",
         "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _other_record,
-        lambda s: s.unread and s.bounded_for(Question.RECORD),
+        lambda s: s.unread and s.bounded_for(AdversaryQuestion.RECORD),
     ),
-    Adversary(
-        "reidentification", Asks.RECORD, "Re-identification",
+    AdversaryEntry(
+        "reidentification", AdversaryGoal.RECORD, "Re-identification",
         lambda s: "Which record is this person’s? Any attack with this success against a release without them.",
         "attack_success", lambda s: {"baseline": s.release.adversary.baseline}, _in_table,
     ),
-    Adversary(
-        "informed", Asks.SECRET, "Informed belief, from what is known",
-        lambda s: f"How sure can they become? {_wanted(s)} {_known(s)}",
-        "posterior", _informed, _secret,
+    AdversaryEntry(
+        "informed", AdversaryGoal.SECRET, "Informed belief, from what is known",
+        lambda s: f"How sure can they become? {_secret_question(s)} {_knowledge_words(s)}",
+        "posterior", _informed_prior, _secret,
         lambda s: s.release.adversary.knowledge is not None and bool(s.secret) and s.bounded,
     ),
-    Adversary(
-        "informed-guess", Asks.SECRET, "Informed guess, from what is known",
-        lambda s: f"{_wanted(s)} {_known(s)}",
-        "success", _informed, _secret,
+    AdversaryEntry(
+        "informed-guess", AdversaryGoal.SECRET, "Informed guess, from what is known",
+        lambda s: f"{_secret_question(s)} {_knowledge_words(s)}",
+        "success", _informed_prior, _secret,
         lambda s: s.release.adversary.knowledge is not None and bool(s.secret) and not s.bounded,
     ),
-    Adversary(
-        "identification", Asks.MISSING, "Identification",
-        _among,
-        "posterior", lambda s: {"prior": _one_of(s)}, _other_record,
+    AdversaryEntry(
+        "identification", AdversaryGoal.MISSING, "Identification",
+        _identification_question,
+        "posterior", lambda s: {"prior": _uniform_prior(s)}, _other_record,
         lambda s: s.release.adversary.among is not None and s.bounded,
     ),
-    Adversary(
-        "identification-guess", Asks.MISSING, "Identification",
-        _among,
-        "attack_success", lambda s: {"baseline": _one_of(s)}, _other_record,
+    AdversaryEntry(
+        "identification-guess", AdversaryGoal.MISSING, "Identification",
+        _identification_question,
+        "attack_success", lambda s: {"baseline": _uniform_prior(s)}, _other_record,
         lambda s: s.release.adversary.among is not None and not s.bounded,
     ),
-    Adversary(
-        "correlated", Asks.RELATIVES, "Correlated records",
-        _relatives,
-        "success", lambda s: {"prior": 0.5}, _resembling,
+    AdversaryEntry(
+        "correlated", AdversaryGoal.RELATIVES, "Correlated records",
+        _correlated_question,
+        "success", lambda s: {"prior": 0.5}, _correlated_records,
         lambda s: bool(s.related), lambda s: any(r.from_data for r in s.related),
     ),
 )
 # fmt: on
 
 
-def met(setting: Setting) -> tuple[Adversary, ...]:
+def met_adversaries(setting: Setting) -> tuple[AdversaryEntry, ...]:
     """The adversaries this release meets, and the membership test again for each further reading that is limited."""
     made = [a for a in ADVERSARIES if a.applies(setting)]
-    test = next(a for a in ADVERSARIES if a.asks is Asks.MEMBERSHIP)
+    test = next(a for a in ADVERSARIES if a.asks is AdversaryGoal.MEMBERSHIP)
     for name in setting.release.risk_limits:
         if all(a.reading != name for a in made):
             reading = find_reading(name)

@@ -23,34 +23,43 @@ from ..errors import InputError
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..numerics.values import FrozenMapping, ValueSemantics
-from ..plan.answers import Answer, answers_of
-from ..plan.file import about, dotted, read_release
-from ..plan.labels import as_written, mentioned
-from ..plan.model import Release, Resemblance, Split
+from ..plan.answers import ExactAnswer, answers_of
+from ..plan.file import dotted_path, error_place, read_release
+from ..plan.labels import mentioned_columns, normalized_plan
+from ..plan.model import CorrelationSource, Release, Split
 from ..plan.movement import CorrelationFactor, correlation_factors
-from ..plan.noise import unsaid
+from ..plan.noise import unprotected_names
 from ..results import ChartLike, ChartsLike, Result, presenter
-from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, limited, lost_by, proposals
+from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, losing_choices, proposals, with_error_limit
 from .adversaries import Setting
-from .guarantee import Room, fits, guarantee_of, promise_of, room_of
-from .provenance import Precedent, Warned, assumptions, before, owned, precedents, record, spellings
+from .guarantee import LedgerHeadroom, fits_ledger, guarantee_sentence, ledger_headroom, plan_guarantee
+from .provenance import (
+    Precedent,
+    TableCaution,
+    assumptions,
+    owned_rows,
+    precedents,
+    reproduction_record,
+    spelling_cautions,
+    stored_table_cautions,
+)
 from .risks import (
-    Curve,
-    Person,
-    Risk,
+    AdversaryRisk,
+    RiskCurve,
     RiskLimit,
-    Typical,
+    SampledPerson,
+    TypicalRisk,
     blind_limits,
     curve_of,
-    limits_of,
-    people_of,
-    read_again,
+    group_risks,
+    limits_on_risk,
+    reread_risks,
     risks_of,
-    together_of,
-    typical_of,
+    sample_people,
+    typical_risk,
 )
 from .split import SplitComparison, compare_splits
-from .verdict import Allowed, Verdict, allowed_by, enough_by, judge, needed_by
+from .verdict import AllowedEpsilon, Verdict, allowed_epsilon, judge, needed_epsilon, sufficient_epsilon
 
 SCHEMA = 2
 
@@ -69,10 +78,10 @@ class Assessment(ValueSemantics, Result):
 
     release: Release
     epsilon: float
-    risks: tuple[Risk, ...]
+    risks: tuple[AdversaryRisk, ...]
     verdict: Verdict
     queries: tuple[QueryAccuracy, ...]
-    curve: Curve
+    curve: RiskCurve
     scan: Scan | None
     people: int | None
     precedents: tuple[Precedent, ...]
@@ -80,13 +89,13 @@ class Assessment(ValueSemantics, Result):
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[CorrelationFactor, ...] = ()
-    typical: Typical | None = None
+    typical: TypicalRisk | None = None
     together: tuple[tuple[int, float], ...] = ()
     split: SplitComparison | None = None
     proposals: tuple[Proposal, ...] = ()
-    cautions: tuple[Warned, ...] = ()
-    room: Room | None = None  # what the ledger leaves
-    typical_then: Typical | None = None  # at the ε to choose instead
+    cautions: tuple[TableCaution, ...] = ()
+    room: LedgerHeadroom | None = None  # what the ledger leaves
+    typical_then: TypicalRisk | None = None  # at the ε to choose instead
     guarantee: str = ""  # what a release of the plan says of itself, and the same at the ε to choose instead
     guarantee_then: str = ""
     command: str = ""
@@ -120,7 +129,7 @@ class Assessment(ValueSemantics, Result):
         return self.verdict.at_least
 
     @property
-    def leading(self) -> Risk:
+    def leading(self) -> AdversaryRisk:
         """The risk a report speaks of first: the one that sets the recommendation, or else the membership test."""
         return next(r for r in self.risks if r.key == self.verdict.leading)
 
@@ -188,38 +197,39 @@ def assess(
     reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``people``, those whom the table is
     about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
     """
-    plan = as_written(read_release(release))
+    plan = normalized_plan(read_release(release))
     account = _account(ledger, people)
     queries = []
     for i, query in enumerate(plan.queries):
-        with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
+        with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
             queries.append(query.planned())
-    with about("data.quasi_identifiers"):
+    with error_place("data.quasi_identifiers"):
         affordable(len(plan.data.quasi_identifiers), settable=False)
-    tell = _Steps(len(queries) + 3, progress)
-    with about("data.table", engine="engine"):
+    tell = _Progress(len(queries) + 3, progress)
+    with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
-        seen = _look(opened, plan, tuple(queries), tell)
+        seen = _table_facts(opened, plan, tuple(queries), tell)
     # The shares of the least error come from the answers: then no ε is that of the plan alone.
     divided, plan = plan.mechanism.split is Split.LEAST_ERROR, seen.plan
     kind = opened.engine.kind
     setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
-    room = None if account is None else room_of(plan, *account)
-    limits, left = limits_of(setting, risks), None if room is None else room.largest
+    room = None if account is None else ledger_headroom(plan, *account)
+    limits, left = limits_on_risk(setting, risks), None if room is None else room.largest
 
-    def within(found: Sequence[RiskLimit]) -> Allowed:
-        return allowed_by(found, plan.epsilon, left, lambda e: account is None or fits(plan, account[0], e))
+    def within(found: Sequence[RiskLimit]) -> AllowedEpsilon:
+        return allowed_epsilon(found, plan.epsilon, left, lambda e: account is None or fits_ledger(plan, account[0], e))
 
     allowed = within(limits)
     accuracy = tuple(
-        limited(accuracy_of(plan, i, answers, allowed.recommended), plan) for i, answers in enumerate(seen.answers)
+        with_error_limit(accuracy_of(plan, i, answers, allowed.recommended), plan)
+        for i, answers in enumerate(seen.answers)
     )
     tell(tell.steps - 1, "drawing the curve")
-    enough = enough_by(accuracy, allowed, limits)
-    risks = read_again(setting, risks, allowed.recommended, enough or needed_by(accuracy))
+    enough = sufficient_epsilon(accuracy, allowed, limits)
+    risks = reread_risks(setting, risks, allowed.recommended, enough or needed_epsilon(accuracy))
     found = seen.scan
     unseen = None if divided and plan.risk_limits else blind_limits(setting, risks)
     verdict = judge(
@@ -235,13 +245,13 @@ def assess(
         people=found.people if found and (plan.data.person or not plan.data.unit) else None, precedents=precedents(),
         assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
-        reproduce=record(plan, kind, table), relations=seen.related,
-        typical=typical_of(plan, seen.people, plan.epsilon),
-        together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
+        reproduce=reproduction_record(plan, kind, table), relations=seen.related,
+        typical=typical_risk(plan, seen.people, plan.epsilon),
+        together=group_risks(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
         cautions=seen.cautions, room=room,
-        typical_then=None if instead is None else typical_of(plan, seen.people, instead),
-        guarantee="" if unsaid(plan) else guarantee_of(plan, promise_of(plan)),  # no release of it is made
-        guarantee_then="" if instead is None else guarantee_of(plan, promise_of(plan, instead), instead),
+        typical_then=None if instead is None else typical_risk(plan, seen.people, instead),
+        guarantee="" if unprotected_names(plan) else guarantee_sentence(plan, plan_guarantee(plan)),
+        guarantee_then="" if instead is None else guarantee_sentence(plan, plan_guarantee(plan, instead), instead),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
@@ -260,7 +270,7 @@ def _account(ledger: Any, people: str | None) -> tuple[Account, str] | None:
 
 
 @dataclass(frozen=True)
-class _Steps:
+class _Progress:
     """How far the work is, for a progress callback, if there is one."""
 
     steps: int
@@ -272,64 +282,64 @@ class _Steps:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _TableFacts:
     """All that is taken from the table."""
 
     plan: Release  # with the shares that the least error asks for
-    answers: tuple[tuple[Answer, ...], ...]
-    people: tuple[Person, ...]
+    answers: tuple[tuple[ExactAnswer, ...], ...]
+    people: tuple[SampledPerson, ...]
     split: SplitComparison | None
     proposals: tuple[Proposal, ...]
     related: tuple[CorrelationFactor, ...]
     scan: Scan | None
-    cautions: tuple[Warned, ...]
+    cautions: tuple[TableCaution, ...]
 
 
-def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> _Seen:
+def _table_facts(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Progress) -> _TableFacts:
     """Everything an assessment takes from the table."""
-    with about("data.read"):
+    with error_place("data.read"):
         with reading(opened):
-            cautions = before(opened, plan)
+            cautions = stored_table_cautions(opened, plan)
         _read(opened, plan, tell)
-    with about("data.person"), reading(opened):
-        opened.table, nobody = owned(opened, plan)
+    with error_place("data.person"), reading(opened):
+        opened.table, nobody = owned_rows(opened, plan)
     for i, query in enumerate(queries):
-        with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
+        with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
             query.check(opened.table)
     answers = answers_of(opened, plan, tell)
-    if plan.adversary.correlation is not Resemblance.NONE:
+    if plan.adversary.correlation is not CorrelationSource.NONE:
         tell(len(queries), "comparing related people")
-    with about("data.related", person="data.person"):
+    with error_place("data.related", person="data.person"):
         alike = correlation_factors(plan, opened, queries)
     split = compare_splits(plan, answers, plan.epsilon) if len(queries) > 1 else None
     if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
         plan = plan.shared(split.best.shares)
-    return _Seen(
-        plan, answers, people_of(opened, plan, answers=answers), split, _proposed(opened, plan, answers), alike,
-        _scanned(opened, plan, queries, tell), (*cautions, *nobody, *spellings(plan, answers)),
+    return _TableFacts(
+        plan, answers, sample_people(opened, plan, answers=answers), split, _proposals(opened, plan, answers), alike,
+        _scan(opened, plan, queries, tell), (*cautions, *nobody, *spelling_cautions(plan, answers)),
     )  # fmt: skip
 
 
-def _read(opened: OpenTable, plan: Release, tell: _Steps) -> None:
+def _read(opened: OpenTable, plan: Release, tell: _Progress) -> None:
     """Read the columns as the plan says, once for all that follows."""
     if not plan.data.read:
         return
     tell(0, "reading columns of text")
     read = as_read(opened.table, plan.data.forms)
     with reading(opened):
-        opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned(plan))))
+        opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned_columns(plan))))
 
 
-def _proposed(opened: OpenTable, plan: Release, answers: tuple[tuple[Answer, ...], ...]) -> tuple[Proposal, ...]:
+def _proposals(opened: OpenTable, plan: Release, answers: tuple[tuple[ExactAnswer, ...], ...]) -> tuple[Proposal, ...]:
     """Better bounds and limits, where the planned ones lose more than the noise."""
     accuracy = [accuracy_of(plan, i, one, None) for i, one in enumerate(answers)]
-    lost = lost_by(plan, accuracy)
+    lost = losing_choices(plan, accuracy)
     return proposals(plan, accuracy, candidates_of(opened, plan, lost)) if lost else ()
 
 
-def _scanned(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> Scan | None:
+def _scan(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Progress) -> Scan | None:
     data = plan.data
-    with about("data.quasi_identifiers", person="data.person", max_rows="data.max_rows", table="data.table"):
+    with error_place("data.quasi_identifiers", person="data.person", max_rows="data.max_rows", table="data.table"):
         for name in data.quasi_identifiers:
             column_of(opened.table, name, "quasi_identifiers")
         if not data.quasi_identifiers:

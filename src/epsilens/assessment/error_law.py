@@ -35,8 +35,8 @@ from ..checks import Array
 from ..data.queries import Noise, QueryKind
 from ..mechanisms.noise import quantile, tail
 from ..numerics.roots import root
-from ..plan.answers import Answer
-from ..plan.contribution import Noisy, noisy_of
+from ..plan.answers import ExactAnswer
+from ..plan.contribution import NoisyNumber, noisy_numbers
 from ..plan.model import Release
 from ..plan.noise import scale_of, threshold_of
 
@@ -45,10 +45,10 @@ _FAR = 2000.0  # noise scales: e^{-2000} is 0
 _NEAR = 2e-13
 
 
-def additive(noise: Noise, bias: Array, scale: Array, miss: Array) -> Array:
+def additive_error(noise: Noise, bias: Array, scale: Array, miss: Array) -> Array:
     """E with P(|bias + scale·Z| > E) = miss, for miss ≤ ½.
 
-    >>> float(additive(Noise.LAPLACE, np.array(0.0), np.array(1.0), np.array(0.05)).round(6))
+    >>> float(additive_error(Noise.LAPLACE, np.array(0.0), np.array(1.0), np.array(0.05)).round(6))
     2.995732
     """
     size, scale = np.abs(bias), np.maximum(scale, _TINY)
@@ -71,10 +71,10 @@ def additive_miss(noise: Noise, bias: Array, scale: Array, error: Array) -> Arra
         return np.asarray(tail(noise, (error - bias) / scale) + tail(noise, (error + bias) / scale))
 
 
-def thresholded(noise: Noise, bounded: Array, value: Array, scale: float, threshold: float, miss: Array) -> Array:
+def thresholded_error(noise: Noise, bounded: Array, value: Array, scale: float, threshold: float, miss: Array) -> Array:
     """The error of a count that is published only where it reaches a threshold itself; infinite where that is rare."""
     bias = bounded - value
-    free = additive(noise, bias, np.asarray(scale), miss)
+    free = additive_error(noise, bias, np.asarray(scale), miss)
     hidden = tail(noise, (bounded - threshold) / max(scale, _TINY))
     below = tail(noise, (free + bias) / max(scale, _TINY))
     spare = np.asarray(miss - hidden)
@@ -156,7 +156,7 @@ def ratio_miss(
     return np.asarray(np.minimum(right + left, 1.0))
 
 
-def ratio(miss_at: Callable[[Array], Array], most: Array, miss: Array) -> Array:
+def ratio_error(miss_at: Callable[[Array], Array], most: Array, miss: Array) -> Array:
     """The smallest error with ``miss_at(error) ≤ miss``, from above by 1e-12 at most; ``most`` is never exceeded.
 
     The chance falls with the error, and jumps where the clamped answers are.
@@ -170,17 +170,17 @@ LEVEL = 0.95
 _MANY, _FEW = 32, 4
 
 
-def together(groups: int, level: float = LEVEL) -> float:
+def joint_level(groups: int, level: float = LEVEL) -> float:
     """The level at which each of several independent bands must hold so that all hold together: level^(1/k).
 
-    >>> [round(together(k), 6) for k in (1, 6)]
+    >>> [round(joint_level(k), 6) for k in (1, 6)]
     [0.95, 0.991488]
     """
     return float(level ** (1 / max(groups, 1)))
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class AnswerColumns:
     """The answers of a query, a column for each of their numbers."""
 
     value: Array
@@ -189,22 +189,22 @@ class Columns:
     people: Array
 
     @classmethod
-    def of(cls, answers: Sequence[Answer]) -> Columns:
+    def of(cls, answers: Sequence[ExactAnswer]) -> AnswerColumns:
         """From the answers, in their order."""
         numbers = [(a.value, a.bounded, a.rows, a.people) for a in answers]
         return cls(*np.array(numbers, dtype=float).reshape(-1, 4).T)
 
-    def take(self, which: NDArray[np.integer[Any]]) -> Columns:
+    def take(self, which: NDArray[np.integer[Any]]) -> AnswerColumns:
         """Some of them."""
-        return Columns(self.value[which], self.bounded[which], self.rows[which], self.people[which])
+        return AnswerColumns(self.value[which], self.bounded[which], self.rows[which], self.people[which])
 
-    def without_bias(self) -> Columns:
+    def without_bias(self) -> AnswerColumns:
         """As if the answers after limits and bounds were those of the whole table."""
-        return Columns(self.bounded, self.bounded, self.rows, self.people)
+        return AnswerColumns(self.bounded, self.bounded, self.rows, self.people)
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ErrorLaw:
     """What is published at one ε.
 
     ``scale`` is that of the noise on an answer, or on the total of an average, whose size has ``size_scale`` (0 where
@@ -213,7 +213,7 @@ class Law:
     """
 
     noise: Noise
-    columns: Columns
+    columns: AnswerColumns
     scale: float
     size_scale: float = 0.0
     bounds: tuple[float, float] | None = None  # of an average; nothing else is clamped after the noise
@@ -230,11 +230,11 @@ class Law:
         chance = tail(self.noise, (seen - self.threshold) / (scale or 1e-300))
         return np.where(self.columns.people > 0, chance, 1.0)  # where nobody counts there is nothing to name
 
-    def open(self) -> Law:
+    def open(self) -> ErrorLaw:
         """The same without its threshold: every group is published."""
         return replace(self, threshold=None, people_scale=None)
 
-    def of(self, columns: Columns) -> Law:
+    def of(self, columns: AnswerColumns) -> ErrorLaw:
         """The same for other answers."""
         return replace(self, columns=columns)
 
@@ -251,9 +251,9 @@ class Law:
         if self.bounds is not None:
             return self._of_ratios(miss)
         if self.threshold is not None and self.people_scale is None:
-            found = thresholded(self.noise, c.bounded, c.value, self.scale, self.threshold, np.asarray(1 - level))
+            found = thresholded_error(self.noise, c.bounded, c.value, self.scale, self.threshold, np.asarray(1 - level))
             return np.where(c.people > 0, found, np.inf)
-        found = additive(self.noise, c.bounded - c.value, np.asarray(self.scale), np.where(miss > 0, miss, 0.5))
+        found = additive_error(self.noise, c.bounded - c.value, np.asarray(self.scale), np.where(miss > 0, miss, 0.5))
         return np.where(miss > 0, found, np.inf)
 
     def _allowed(self, level: float) -> Array:
@@ -277,7 +277,7 @@ class Law:
             np.column_stack((c.value, c.bounded, c.rows, miss)), axis=0, return_index=True, return_inverse=True
         )
         one = self.of(c.take(first))
-        found = ratio(one.miss, one._most, alike[:, 3])
+        found = ratio_error(one.miss, one._most, alike[:, 3])
         return np.where(alike[:, 3] > 0, found, np.inf)[place.reshape(-1)]
 
     def worst(self, level: float = LEVEL) -> tuple[int, float]:
@@ -307,19 +307,19 @@ class Law:
         return rated[np.union1d(bad, np.flatnonzero(law.miss(share * size) > allowed))]
 
 
-def law_of(plan: Release, i: int, columns: Columns, epsilon: float) -> Law:
+def error_law(plan: Release, i: int, columns: AnswerColumns, epsilon: float) -> ErrorLaw:
     """What query i publishes at a total ε."""
-    query, kinds = plan.queries[i], noisy_of(plan.queries[i])
+    query, kinds = plan.queries[i], noisy_numbers(plan.queries[i])
     average = query.kind is QueryKind.AVERAGE
     if average and query.bounds:  # noise around nothing is noise around the middle
         middle = query.bounds[0] / 2 + query.bounds[1] / 2
         columns = replace(columns, bounded=np.where(columns.rows > 0, columns.bounded, middle))
-    return Law(
+    return ErrorLaw(
         plan.mechanism.noise,
         columns,
-        scale_of(plan, i, Noisy.TOTAL if average else Noisy.ANSWER, epsilon),
-        scale_of(plan, i, Noisy.SIZE, epsilon) if Noisy.SIZE in kinds else 0.0,
+        scale_of(plan, i, NoisyNumber.TOTAL if average else NoisyNumber.ANSWER, epsilon),
+        scale_of(plan, i, NoisyNumber.SIZE, epsilon) if NoisyNumber.SIZE in kinds else 0.0,
         query.bounds if average else None,
         threshold_of(plan, i, epsilon),
-        scale_of(plan, i, Noisy.PEOPLE, epsilon) if Noisy.PEOPLE in kinds else None,
+        scale_of(plan, i, NoisyNumber.PEOPLE, epsilon) if NoisyNumber.PEOPLE in kinds else None,
     )

@@ -15,14 +15,14 @@ from ..data.queries import Noise
 from ..errors import LimitError
 from ..experiment import Experiment, compose_counted
 from ..ledger.account import Account
-from ..ledger.budget import Charge, charge_of, larger
+from ..ledger.budget import Charge, charge_of, elementwise_max
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.formatting import ceil_digits, count, denominator, thousands
 from ..plan.model import Release
-from ..plan.movement import Question, movements
-from ..plan.noise import named_delta
+from ..plan.movement import AdversaryQuestion, movements
+from ..plan.noise import name_delta
 from ..worlds import Relation, worlds_of_relation
-from .worst_case import Facing, faced
+from .worst_case import WorstCase, movement_pair
 
 #: So many ways of moving a plan's numbers are each composed; more are bounded by the one with all of ε in one number.
 _MOST = 12
@@ -32,7 +32,7 @@ _NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """The guarantee of a plan.
 
     ``experiment`` is its noise, at least as telling as every way in which one person moves it, ``exact`` where it is
@@ -47,29 +47,29 @@ class Promise:
     exact: bool
 
 
-def promise_of(plan: Release, epsilon: float | None = None) -> Promise:
+def plan_guarantee(plan: Release, epsilon: float | None = None) -> Guarantee:
     """What the plan promises, at its own ε or another."""
     at = plan.epsilon if epsilon is None else epsilon
-    found = movements(plan, Question.MEMBERSHIP)
-    faces = [one for movement in found.each if (one := faced(plan, movement, at)) is not None]
-    success = Facing(tuple(faces)).read("success", {"prior": 0.5}) if faces else 0.5
-    delta = named_delta(plan, at)
+    found = movements(plan, AdversaryQuestion.MEMBERSHIP)
+    faces = [one for movement in found.each if (one := movement_pair(plan, movement, at)) is not None]
+    success = WorstCase(tuple(faces)).read("success", {"prior": 0.5}) if faces else 0.5
+    delta = name_delta(plan, at)
     worlds = worlds_of_relation(plan.mechanism.neighbours)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         noise = gaussian(psi=max((one.psi for one in faces), default=0.0))
         charge = charge_of(noise, delta=delta, at_delta=plan.mechanism.delta or 0.0)
-        return Promise(replace(noise, worlds=worlds), charge, delta, success, found.exact)
+        return Guarantee(replace(noise, worlds=worlds), charge, delta, success, found.exact)
     kinds = _undominated([one.shifts for one in faces if one.shifts])
     composed = [_noise(shifts) for shifts in kinds[:_MOST]]
     whole = laplace(epsilon=max((math.fsum(t * k for t, k in shifts) for shifts in kinds), default=0.0))
     if len(kinds) > _MOST or not composed:
         composed = [whole]
-    charge = reduce(larger, (charge_of(noise, delta=delta) for noise in composed))
+    charge = reduce(elementwise_max, (charge_of(noise, delta=delta) for noise in composed))
     worst = composed[0] if len(composed) == 1 else whole
-    return Promise(_between(worst, plan), charge, delta, success, found.exact and len(kinds) == 1)
+    return Guarantee(_in_worlds(worst, plan), charge, delta, success, found.exact and len(kinds) == 1)
 
 
-def _between(noise: Experiment, plan: Release) -> Experiment:
+def _in_worlds(noise: Experiment, plan: Release) -> Experiment:
     parts = tuple((replace(part, worlds=worlds_of_relation(plan.mechanism.neighbours)), k) for part, k in noise.parts)
     return replace(noise, worlds=worlds_of_relation(plan.mechanism.neighbours), parts=parts)
 
@@ -95,7 +95,7 @@ def _below(low: tuple[tuple[float, int], ...], high: tuple[tuple[float, int], ..
     return all(a <= b * (1 + 1e-12) for a, b in zip(ours, theirs, strict=False))
 
 
-def guarantee_of(plan: Release, promise: Promise, epsilon: float | None = None) -> str:
+def guarantee_sentence(plan: Release, promise: Guarantee, epsilon: float | None = None) -> str:
     """The guarantee in one sentence, with its baseline: the same in a report, on the board and in a released file."""
     scale = denominator([promise.success], [0.5])
     many = count(promise.success, scale)
@@ -125,7 +125,7 @@ _PRECISION = 1e-3  # how close to the largest a search comes, from below
 
 
 @dataclass(frozen=True)
-class Room:
+class LedgerHeadroom:
     """The account a release is counted in. ``largest`` is None where nothing is limited, 0 where nothing is left."""
 
     ledger: str
@@ -135,16 +135,16 @@ class Room:
     sentence: str
 
 
-def room_of(plan: Release, account: Account, ledger: str, part: str | None = None) -> Room:
+def ledger_headroom(plan: Release, account: Account, ledger: str, part: str | None = None) -> LedgerHeadroom:
     """How large the plan's ε may be, its shares and its noise being what they are."""
     found = None if account.limits is None else _largest(plan, account, part)
-    return Room(ledger, account.people, len(account.counted), found, account.sentence)
+    return LedgerHeadroom(ledger, account.people, len(account.counted), found, account.sentence)
 
 
-def fits(plan: Release, account: Account, epsilon: float, part: str | None = None) -> bool:
+def fits_ledger(plan: Release, account: Account, epsilon: float, part: str | None = None) -> bool:
     """Whether the account's limits have room for the plan at this ε."""
     try:
-        account.check(promise_of(plan, epsilon).charge, part)
+        account.check(plan_guarantee(plan, epsilon).charge, part)
     except LimitError:
         return False
     return True
@@ -152,7 +152,7 @@ def fits(plan: Release, account: Account, epsilon: float, part: str | None = Non
 
 def _largest(plan: Release, account: Account, part: str | None) -> float:
     def within(epsilon: float) -> bool:
-        return fits(plan, account, epsilon, part)
+        return fits_ledger(plan, account, epsilon, part)
 
     limits = account.limits
     if limits is not None and limits.currencies == ("epsilon",) and limits.epsilon is not None:

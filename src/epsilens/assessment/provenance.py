@@ -26,9 +26,9 @@ from ..data.tables.sources import Bundled, File, source_of
 from ..data.tables.table import OpenTable
 from ..data.understanding.owners import owner_like
 from ..numerics.formatting import ceil_digits
-from ..plan.answers import Answer
+from ..plan.answers import ExactAnswer
 from ..plan.model import Data, Release, Size
-from ..plan.noise import listed, threshold_of
+from ..plan.noise import name_probability, threshold_of
 from ..worlds import Relation
 from .accuracy import SEED
 from .adversaries import Setting
@@ -67,7 +67,7 @@ def assumptions(plan: Release, setting: Setting) -> tuple[str, ...]:
             "Records of other people say nothing about this one; if families resemble each other, the risk is higher "
             "(adversary.correlation states how, data.unit protects them together)."
         )
-    made += _left_out(plan, setting)
+    made += _queries_beside_secret(plan, setting)
     return tuple(made)
 
 
@@ -85,7 +85,7 @@ def _contributions(plan: Release) -> str:
     )
 
 
-def _called(plan: Release, i: int) -> str:
+def _query_name(plan: Release, i: int) -> str:
     """A query in a sentence: by its name, or its place."""
     return f"“{plan.queries[i].name}”" if plan.queries[i].name else f"query {i + 1}"
 
@@ -95,14 +95,13 @@ def _size(plan: Release, i: int) -> str:
     if query.kind is not QueryKind.AVERAGE:
         return ""
     if query.size is Size.PUBLIC:
-        return (
-            f"The number of rows behind {_called(plan, i)} is public: whether someone is in the table is no question."
-        )
-    return f"The average of {_called(plan, i)} is a noisy sum over a noisy number of rows, half of its ε each."
+        name = _query_name(plan, i)
+        return f"The number of rows behind {name} is public: whether someone is in the table is no question."
+    return f"The average of {_query_name(plan, i)} is a noisy sum over a noisy number of rows, half of its ε each."
 
 
 def _names(plan: Release, i: int) -> str:
-    query, called = plan.queries[i], _called(plan, i)
+    query, called = plan.queries[i], _query_name(plan, i)
     if not query.split_by:
         return ""
     if query.groups is not None:
@@ -112,28 +111,28 @@ def _names(plan: Release, i: int) -> str:
         return (
             f"The names of the groups of {called} come from the data: one that exists because of a person shows them."
         )
-    chance = listed(plan, i, plan.epsilon)
+    chance = name_probability(plan, i, plan.epsilon)
     return (
         f"A group of {called} is published where its noisy number of people reaches {threshold:g}; a person alone in "
         f"one is named with a chance of {ceil_digits(chance)}."
     )
 
 
-def _left_out(plan: Release, setting: Setting) -> list[str]:
+def _queries_beside_secret(plan: Release, setting: Setting) -> list[str]:
     """The queries that are taken to say nothing of the secret, and why."""
     secret = plan.data.hidden
     others = [i for i in range(len(plan.queries)) if i not in setting.secret]
     if secret is None or not others:
         return []
     columns = ", ".join(sorted(columns_of(secret.where) | set(secret.columns)))
-    named = " and ".join(", ".join(_called(plan, i) for i in others).rsplit(", ", 1))
+    named = " and ".join(", ".join(_query_name(plan, i) for i in others).rsplit(", ", 1))
     return [
         f"Taken to say nothing about the secret, because they mention none of its columns ({columns}): {named}. A "
         "column that goes with the secret belongs to data.secret.columns."
     ]
 
 
-def record(plan: Release, engine: str, table: Any) -> dict[str, str]:
+def reproduction_record(plan: Release, engine: str, table: Any) -> dict[str, str]:
     """How to get the same numbers again: versions, hashes, seed and command."""
     versions = {"epsilens": __version__, "python": platform.python_version()}
     for package in ("numpy", "scipy", "ibis-framework", "duckdb"):
@@ -207,7 +206,7 @@ class Caution(StrEnum):
 
 
 @dataclass(frozen=True)
-class Warned:
+class TableCaution:
     """A caution about a column: how many people, groups or values it is about."""
 
     about: Caution
@@ -216,27 +215,27 @@ class Warned:
     most: int = 0  # of a person: the most rows one of them has
 
 
-def before(opened: OpenTable, plan: Release) -> tuple[Warned, ...]:
+def stored_table_cautions(opened: OpenTable, plan: Release) -> tuple[TableCaution, ...]:
     """What the table as stored says: a person nobody named, values that the plan's forms leave out."""
     return (*_unnamed_person(opened, plan), *_unread_values(opened, plan))
 
 
-def _unnamed_person(opened: OpenTable, plan: Release) -> list[Warned]:
+def _unnamed_person(opened: OpenTable, plan: Release) -> list[TableCaution]:
     if plan.data.several:
         return []
     owner = owner_like(opened)
-    return [Warned(Caution.PERSON, owner.name, owner.values, owner.most)] if owner is not None else []
+    return [TableCaution(Caution.PERSON, owner.name, owner.values, owner.most)] if owner is not None else []
 
 
-def _unread_values(opened: OpenTable, plan: Release) -> list[Warned]:
+def _unread_values(opened: OpenTable, plan: Release) -> list[TableCaution]:
     forms = plan.data.forms
     if not forms:
         return []
     got = opened.engine.fetch(unread(opened.table, forms)).to_pylist()[0]
-    return [Warned(Caution.UNREAD, name, int(n)) for name, n in got.items() if n]
+    return [TableCaution(Caution.UNREAD, name, int(n)) for name, n in got.items() if n]
 
 
-def owned(opened: OpenTable, plan: Release) -> tuple[Any, tuple[Warned, ...]]:
+def owned_rows(opened: OpenTable, plan: Release) -> tuple[Any, tuple[TableCaution, ...]]:
     """The rows that say whose they are, of a table whose text is read already; the others may be anybody's.
 
     Counted as people of their own, or together as one, they would add to what a person adds under their name.
@@ -248,11 +247,11 @@ def owned(opened: OpenTable, plan: Release) -> tuple[Any, tuple[Warned, ...]]:
         return table, ()
     lost = table.aggregate(**{name: ones(column.isnull()).sum() for name, column in columns.items()})
     got = opened.engine.fetch(lost).to_pylist()[0]
-    warned = tuple(Warned(Caution.NOBODY, name, int(n)) for name, n in got.items() if n)
+    warned = tuple(TableCaution(Caution.NOBODY, name, int(n)) for name, n in got.items() if n)
     return (table.filter([columns[w.column].notnull() for w in warned]) if warned else table), warned
 
 
-def spellings(plan: Release, answers: Sequence[Sequence[Answer]]) -> tuple[Warned, ...]:
+def spelling_cautions(plan: Release, answers: Sequence[Sequence[ExactAnswer]]) -> tuple[TableCaution, ...]:
     """Columns of groups some of whose names are the same but for capitals and blanks."""
     found: dict[str, int] = {}
     for query, groups in zip(plan.queries, answers, strict=True):
@@ -262,4 +261,4 @@ def spellings(plan: Release, answers: Sequence[Sequence[Answer]]) -> tuple[Warne
             names = {answer.group[place] for answer in groups}
             alike = len(names) - len({re.sub(r"\s+", " ", name).strip().casefold() for name in names})
             found[column] = max(found.get(column, 0), alike)
-    return tuple(Warned(Caution.SPELLINGS, column, count) for column, count in found.items() if count)
+    return tuple(TableCaution(Caution.SPELLINGS, column, count) for column, count in found.items() if count)

@@ -38,17 +38,25 @@ from ..data.tables.row_limit import HASH, in_hash_order
 from ..data.tables.table import OpenTable
 from ..errors import NoSolutionError
 from ..numerics.values import FrozenMapping, ValueSemantics
-from ..plan.answers import Answer, above, alike, hashed, in_order, kept_of, narrowed
-from ..plan.contribution import Noisy, noisy_of
-from ..plan.file import about
-from ..plan.labels import shown
+from ..plan.answers import (
+    ExactAnswer,
+    grouped_needs,
+    label_order,
+    needed_columns,
+    owner_totals,
+    rows_of_owners,
+    with_row_hash,
+)
+from ..plan.contribution import NoisyNumber, noisy_numbers
+from ..plan.file import error_place
+from ..plan.labels import display_label
 from ..plan.model import Release
-from ..plan.movement import Question, movements
-from ..plan.noise import contribution, listed, scale_of
-from ..plan.scan_plan import Look, Need, Survey, content_of, look, needs_of, survey
+from ..plan.movement import AdversaryQuestion, movements
+from ..plan.noise import contribution, name_probability, scale_of
+from ..plan.scan_plan import Need, QueryColumns, Survey, content_columns, needs_of, query_columns, survey
 from .accuracy import MOST_EPSILON, QueryAccuracy
-from .adversaries import Adversary, Asks, Setting, met
-from .worst_case import Faced, Facing, faced, largest_epsilon
+from .adversaries import AdversaryEntry, AdversaryGoal, Setting, met_adversaries
+from .worst_case import MovementPair, WorstCase, largest_epsilon, movement_pair
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
@@ -57,7 +65,7 @@ _BELIEFS = ("posterior", "precision")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Risk(ValueSemantics):
+class AdversaryRisk(ValueSemantics):
     """One adversary against this release.
 
     ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
@@ -69,7 +77,7 @@ class Risk(ValueSemantics):
     """
 
     key: str
-    asks: Asks
+    asks: AdversaryGoal
     name: str
     question: str
     reading: str
@@ -96,7 +104,7 @@ class Risk(ValueSemantics):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(ValueSemantics):
+class RiskCurve(ValueSemantics):
     """Risk and relative error against ε."""
 
     epsilon: tuple[float, ...]
@@ -107,15 +115,15 @@ class Curve(ValueSemantics):
         object.__setattr__(self, "risks", FrozenMapping(self.risks))
 
 
-def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
+def risks_of(setting: Setting) -> tuple[tuple[AdversaryRisk, ...], list[str]]:
     """Every adversary this release meets, and a note for each whose limit no ε keeps."""
     made, notes = [], []
-    for adversary in met(setting):
+    for adversary in met_adversaries(setting):
         reading = find_reading(adversary.reading)
         limited = setting.release.risk_limits.get(reading.name)
         extra = limited.arguments if limited else {}
         place = f"limits.{reading.name}"
-        with about(place, **{name: f"{place}.{name}" for name in extra}):
+        with error_place(place, **{name: f"{place}.{name}" for name in extra}):
             given = reading.arguments({**adversary.arguments(setting), **extra})
             args = {name: reading_argument(name, value) for name, value in given.items()}
             facing = adversary.facing(setting, setting.release.epsilon)
@@ -128,7 +136,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 largest = 0.0
                 notes += [] if facing.certain else [f"{adversary.name}: {error}."]  # names are told of by themselves
         made.append(
-            Risk(
+            AdversaryRisk(
                 key=adversary.key,
                 asks=adversary.asks,
                 name=adversary.name,
@@ -151,9 +159,13 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
 
 
 def _largest(
-    adversary: Adversary, setting: Setting, limit: float, arguments: Mapping[str, float], most: float = MOST_EPSILON
+    adversary: AdversaryEntry,
+    setting: Setting,
+    limit: float,
+    arguments: Mapping[str, float],
+    most: float = MOST_EPSILON,
 ) -> float:
-    def facing(epsilon: float) -> Facing:
+    def facing(epsilon: float) -> WorstCase:
         return adversary.facing(setting, epsilon)
 
     return largest_epsilon(
@@ -175,7 +187,7 @@ class RiskLimit:
     below: Callable[[float], float]  # the largest ε up to this one that keeps it, 0 where none does
 
 
-def _limit(setting: Setting, adversary: Adversary, at_most: float, arguments: Mapping[str, float],
+def _limit(setting: Setting, adversary: AdversaryEntry, at_most: float, arguments: Mapping[str, float],
            largest: float | None = None) -> RiskLimit:  # fmt: skip
     def over(epsilon: float) -> bool:
         return _reading(setting, adversary, arguments, epsilon) > at_most
@@ -189,13 +201,13 @@ def _limit(setting: Setting, adversary: Adversary, at_most: float, arguments: Ma
     return RiskLimit(adversary.key, below(MOST_EPSILON) if largest is None else largest, setting.monotone, over, below)
 
 
-def limits_of(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, ...]:
+def limits_on_risk(setting: Setting, risks: tuple[AdversaryRisk, ...]) -> tuple[RiskLimit, ...]:
     """The limits on the risks that have one."""
-    met_by = {adversary.key: adversary for adversary in met(setting)}
+    met_by = {adversary.key: adversary for adversary in met_adversaries(setting)}
     return tuple(_limit(setting, met_by[r.key], r.limit, r.arguments, r.largest) for r in risks if r.limit is not None)
 
 
-def blind_limits(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, ...] | None:
+def blind_limits(setting: Setting, risks: tuple[AdversaryRisk, ...]) -> tuple[RiskLimit, ...] | None:
     """The limits on risk whatever the table holds; None where no number of the plan says so.
 
     An adversary who was, or was not, found in the table is supposed to be there: somebody can be isolated. How alike
@@ -203,9 +215,9 @@ def blind_limits(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, 
     """
     if setting.release.risk_limits and any(relation.from_data for relation in setting.related):
         return None
-    made = [*limits_of(setting, tuple(r for r in risks if not r.from_data))]
+    made = [*limits_on_risk(setting, tuple(r for r in risks if not r.from_data))]
     worst = replace(setting, scan=None, supposed=True)
-    for adversary in met(worst):
+    for adversary in met_adversaries(worst):
         limited = setting.release.risk_limits.get(adversary.reading)
         if limited is not None and adversary.from_data(worst):
             arguments = find_reading(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
@@ -213,29 +225,29 @@ def blind_limits(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, 
     return tuple(made)
 
 
-def _conclusive(reading: str, facing: Facing) -> bool:
+def _conclusive(reading: str, facing: WorstCase) -> bool:
     """Whether a reading of 1 is one: some answers leave no doubt, or all of them."""
     return facing.certain or (reading in _BELIEFS and facing.unbounded)
 
 
-def read_again(
-    setting: Setting, risks: tuple[Risk, ...], recommended: float | None, needed: float | None
-) -> tuple[Risk, ...]:
+def reread_risks(
+    setting: Setting, risks: tuple[AdversaryRisk, ...], recommended: float | None, needed: float | None
+) -> tuple[AdversaryRisk, ...]:
     """The risks with what each is at the recommended ε, and at the smallest that keeps the error tolerated."""
     return tuple(
         replace(r, recommended=_read(setting, r, recommended), needed=_read(setting, r, needed)) for r in risks
     )
 
 
-def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
+def _read(setting: Setting, risk: AdversaryRisk, epsilon: float | None) -> float | None:
     if not epsilon or not np.isfinite(epsilon):
         return None
     if (found := setting.readings.get((risk.key, epsilon))) is not None:
         return found
-    return _reading(setting, next(a for a in met(setting) if a.key == risk.key), risk.arguments, epsilon)
+    return _reading(setting, next(a for a in met_adversaries(setting) if a.key == risk.key), risk.arguments, epsilon)
 
 
-def _reading(setting: Setting, adversary: Adversary, arguments: Mapping[str, float], epsilon: float) -> float:
+def _reading(setting: Setting, adversary: AdversaryEntry, arguments: Mapping[str, float], epsilon: float) -> float:
     key = adversary.key, epsilon
     if key not in setting.readings:
         setting.readings[key] = adversary.facing(setting, epsilon).read(adversary.reading, arguments)
@@ -243,8 +255,8 @@ def _reading(setting: Setting, adversary: Adversary, arguments: Mapping[str, flo
 
 
 def curve_of(
-    setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None
-) -> Curve:
+    setting: Setting, risks: tuple[AdversaryRisk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None
+) -> RiskCurve:
     """Right guesses and errors over the ε around the planned and the recommended one."""
     planned = setting.release.epsilon
     marks = [planned] + ([recommended] if recommended and recommended < _MOST_DRAWN else [])
@@ -253,14 +265,14 @@ def curve_of(
     drawn = [r for r in risks if r.reading == "success"]
     lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
     errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
-    return Curve(tuple(float(e) for e in grid), lines, errors)
+    return RiskCurve(tuple(float(e) for e in grid), lines, errors)
 
 
 # -- a sample of real people ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Person:
+class SampledPerson:
     """One owner of the table: what they add to each noisy number, an entry a group, zeros left out.
 
     An entry is (the query's place in the plan from 0, the kind of number, the amount in the number's own unit). Groups
@@ -268,13 +280,13 @@ class Person:
     the threshold sees there).
     """
 
-    moved: tuple[tuple[int, Noisy, float], ...]
+    moved: tuple[tuple[int, NoisyNumber, float], ...]
     alone: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(
-    opened: OpenTable, plan: Release, size: int = 300, answers: Sequence[Sequence[Answer]] = ()
-) -> tuple[Person, ...]:
+def sample_people(
+    opened: OpenTable, plan: Release, size: int = 300, answers: Sequence[Sequence[ExactAnswer]] = ()
+) -> tuple[SampledPerson, ...]:
     """At most ``size`` owners; those whom no query covers add nothing, and are among them.
 
     With the plan's ``answers`` it is known who is alone in a group whose name comes from the data.
@@ -284,7 +296,7 @@ def people_of(
     >>> plan = read_release({"data": {"table": "epsilens:rand-hie", "person": "person"},
     ...                      "queries": [{"count": "mental_visits > 0"}], "mechanism": {"epsilon": 1}})
     >>> with open_table(plan.data.table) as opened:
-    ...     people = people_of(opened, plan, size=100)
+    ...     people = sample_people(opened, plan, size=100)
     >>> sum(bool(person.moved) for person in people)  # of 100 people; in the whole table 7 of 100 are counted
     6
     """
@@ -292,38 +304,38 @@ def people_of(
     seen = survey(opened, needs)
     if not seen.rows:
         return ()
-    noisy = [noisy_of(query) for query in plan.queries]
+    noisy = [noisy_numbers(query) for query in plan.queries]
     single = [{a.group for a in found if a.people == 1} for found in answers] or [set()] * len(plan.queries)
     find = _rows if plan.data.owner is None else _owners
     made = []
     for added in find(opened, needs, seen, size):
-        moved, alone = list[tuple[int, Noisy, float]](), list[tuple[int, int]]()
+        moved, alone = list[tuple[int, NoisyNumber, float]](), list[tuple[int, int]]()
         for need, label, k, total in added:
-            if k and not need.public and shown(label) in single[need.position]:
+            if k and not need.public and display_label(label) in single[need.position]:
                 alone.append((need.position, k if contribution(plan, need.position).households else 1))
             else:
                 moved += _entries(need, noisy[need.position], k, total)
-        made.append(Person(tuple(moved), tuple(alone)))
+        made.append(SampledPerson(tuple(moved), tuple(alone)))
     return tuple(made)
 
 
 def _entries(
-    need: Need, noisy: Sequence[Noisy], kept: int | None, total: Fraction
-) -> Iterator[tuple[int, Noisy, float]]:
+    need: Need, noisy: Sequence[NoisyNumber], kept: int | None, total: Fraction
+) -> Iterator[tuple[int, NoisyNumber, float]]:
     """What ``kept`` items that add up to ``total`` add to the noisy numbers of one group; None for a limit's touch."""
     if kept is None:
-        yield need.position, Noisy.TOUCHED, 1.0
+        yield need.position, NoisyNumber.TOUCHED, 1.0
         return
     if need.query.kind is QueryKind.AVERAGE and need.query.bounds is not None:
         low, high = map(Fraction, need.query.bounds)
         total -= kept * (low + high) / 2
-    amounts = {Noisy.ANSWER: total, Noisy.TOTAL: total, Noisy.SIZE: kept, Noisy.PEOPLE: 1}
+    amounts = {NoisyNumber.ANSWER: total, NoisyNumber.TOTAL: total, NoisyNumber.SIZE: kept, NoisyNumber.PEOPLE: 1}
     for kind in noisy:
         if kept and amounts.get(kind):
             yield need.position, kind, float(amounts[kind])
 
 
-def _total(found: Look, need: Need, kept: int, parts: Sequence[Any]) -> Fraction:
+def _total(found: QueryColumns, need: Need, kept: int, parts: Sequence[Any]) -> Fraction:
     return found.grid[need.position][1].total(*(int(part or 0) for part in parts)) if need.valued else Fraction(kept)
 
 
@@ -334,12 +346,14 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
     added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
-    content = content_of(needs)
-    theirs = hashed(engine, above(opened, [sample.select("p")], narrowed(needs, content), owner), needs, content)
-    for together in alike(needs):
-        each, found = kept_of(theirs, together, seen)
+    content = content_columns(needs)
+    theirs = with_row_hash(
+        engine, rows_of_owners(opened, [sample.select("p")], needed_columns(needs, content), owner), needs, content
+    )
+    for together in grouped_needs(needs):
+        each, found = owner_totals(theirs, together, seen)
         rows = engine.fetch(each).to_pylist()
-        for row in sorted(rows, key=lambda r: in_order(tuple(r[key] for key in found.keys))):
+        for row in sorted(rows, key=lambda r: label_order(tuple(r[key] for key in found.keys))):
             for need in together:
                 i, kept = need.position, int(row[f"k{need.position}"])
                 parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
@@ -364,7 +378,7 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
     order = [HASH, *columns, "epsilens number"]
     first = single.mutate(**{HASH: in_hash_order(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
     sample = opened.engine.cache(first)
-    found = look(sample, needs, seen, split=False)
+    found = query_columns(sample, needs, seen, split=False)
     named = list(dict.fromkeys(name for need in needs if not need.public for name in need.split_by))
     labels = {row[HASH]: row for row in opened.engine.fetch(sample.select(HASH, *named)).to_pylist()} if named else {}
     added = []
@@ -375,7 +389,9 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
         parts = [[row[name] for name in found.clamped.get(need.position, ())] for need in needs]
         totals = [_total(found, *entry) for entry in zip(needs, counted, parts, strict=True)]
         added.append(list(zip(groups, counted, totals, strict=True)))
-    for entries in sorted(added, key=lambda of: [(*one[1:], in_order(one[0])) for one in of]):  # engines give any order
+    for entries in sorted(
+        added, key=lambda of: [(*one[1:], label_order(one[0])) for one in of]
+    ):  # engines give any order
         yield [(need, *entry) for need, entry in zip(needs, entries, strict=True)]
 
 
@@ -386,7 +402,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Typical:
+class TypicalRisk:
     """The membership test against a sample of real people: how often it is right for each of them, at most.
 
     Where neighbours replace a record: how often it is right whether their record is there, or one that counts nowhere.
@@ -398,41 +414,41 @@ class Typical:
     largest: float
 
 
-def typical_of(plan: Release, people: Sequence[Person], epsilon: float) -> Typical | None:
+def typical_risk(plan: Release, people: Sequence[SampledPerson], epsilon: float) -> TypicalRisk | None:
     """How often the membership test is right for each of these people, given what they add to every noisy number.
 
     An upper bound, to six digits and more; never above that of the worst-placed person.
     """
     if not people:
         return None
-    faces: dict[Person, float] = {}
-    scales: dict[tuple[int, Noisy], float] = {}
+    faces: dict[SampledPerson, float] = {}
+    scales: dict[tuple[int, NoisyNumber], float] = {}
     for person in dict.fromkeys(people):
         moved = Counter[float]()
         for i, noisy, amount in person.moved:
             if (i, noisy) not in scales:
                 scales[i, noisy] = scale_of(plan, i, noisy, epsilon)
             moved[abs(amount) / scales[i, noisy]] += 1
-        shown = 1 - math.prod(1 - listed(plan, i, epsilon, members) for i, members in person.alone)
-        faces[person] = guess_right(moved, plan.adversary.prior, plan.mechanism.noise, shown)
-    worst = Facing(_membership(plan, epsilon, 1)).read("success", {"prior": plan.adversary.prior})
+        shown = 1 - math.prod(1 - name_probability(plan, i, epsilon, members) for i, members in person.alone)
+        faces[person] = guess_success(moved, plan.adversary.prior, plan.mechanism.noise, shown)
+    worst = WorstCase(_membership(plan, epsilon, 1)).read("success", {"prior": plan.adversary.prior})
     odds = np.minimum([faces[person] for person in people], worst)
-    return Typical(len(people), float(np.median(odds)), float(odds.mean()), float(odds.max()))
+    return TypicalRisk(len(people), float(np.median(odds)), float(odds.mean()), float(odds.max()))
 
 
-def guess_right(moved: Mapping[float, int], prior: float, noise: Noise, shown: float = 0.0) -> float:
+def guess_success(moved: Mapping[float, int], prior: float, noise: Noise, shown: float = 0.0) -> float:
     """How often the best guess is right: numbers moved by so much, in units of noise, so often; names with a chance.
 
-    >>> [round(guess_right({1.0: k}, 0.5, Noise.LAPLACE), 3) for k in (1, 2)]
+    >>> [round(guess_success({1.0: k}, 0.5, Noise.LAPLACE), 3) for k in (1, 2)]
     [0.697, 0.724]
     """
     shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
     if noise is Noise.GAUSSIAN:
-        face = Faced((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), 0.0, shown)
+        face = MovementPair((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), 0.0, shown)
     else:
-        face = Faced(shifts, 0.0, 0.0, shown)
+        face = MovementPair(shifts, 0.0, 0.0, shown)
     if face.closed or face.certain:
-        return Facing((face,)).read("success", {"prior": prior})
+        return WorstCase((face,)).read("success", {"prior": prior})
     level = math.log1p(-prior) - math.log(prior) - math.log1p(-shown)
     found = shown + (1 - shown) * _on_a_grid(shifts, level)
     return min(max((1 - prior) + prior * found, prior, 1 - prior), 1.0)
@@ -475,18 +491,18 @@ def _shared(at: Floats, t: float) -> Floats:
     return np.maximum(masses, 0.0)
 
 
-def _membership(plan: Release, epsilon: float, people: int) -> tuple[Faced, ...]:
-    found = (faced(plan, m, epsilon) for m in movements(plan, Question.MEMBERSHIP, people).each)
+def _membership(plan: Release, epsilon: float, people: int) -> tuple[MovementPair, ...]:
+    found = (movement_pair(plan, m, epsilon) for m in movements(plan, AdversaryQuestion.MEMBERSHIP, people).each)
     return tuple(e for e in found if e is not None)
 
 
-def together_of(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
+def group_risks(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
     """How often it is right at most whether k people are in the table or none of them; replaced by k others or not.
 
     The worst of all ways in which they share groups: all in one, each alone in their own, or anything between.
     """
     made = []
     for k in _TOGETHER:
-        facing = Facing(_membership(plan, epsilon, k))
+        facing = WorstCase(_membership(plan, epsilon, k))
         made.append((k, facing.read("success", {"prior": plan.adversary.prior})))
     return tuple(made)

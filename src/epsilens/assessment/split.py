@@ -19,8 +19,8 @@ it, judged by its noise alone, keeps the share that it needs, and the others div
 Choosing a division by the answers looks at the data.
 
 Who is isolated, how people resemble each other and what the answers are does not depend on how ε is divided. With these
-in hand (:class:`Basis`) the risks and errors of any division are read exactly, by the functions that read the plan's
-own: nothing is scanned again, nothing interpolated.
+in hand (:class:`SplitBasis`) the risks and errors of any division are read exactly, by the functions that read the
+plan's own: nothing is scanned again, nothing interpolated.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from ..data.scan.result import Scan
 from ..errors import InputError
 from ..mechanisms.noise import calibrated_psi
 from ..numerics.roots import safe_boundary
-from ..plan.answers import Answer
-from ..plan.contribution import noisy_of
+from ..plan.answers import ExactAnswer
+from ..plan.contribution import noisy_numbers
 from ..plan.model import Release
 from ..plan.movement import CorrelationFactor
 from .accuracy import Cause
 from .adversaries import Setting
-from .error_law import LEVEL, Columns, Law, law_of
-from .risks import Risk, read_again
+from .error_law import LEVEL, AnswerColumns, ErrorLaw, error_law
+from .risks import AdversaryRisk, reread_risks
 
 if TYPE_CHECKING:
     from .assess import Assessment
@@ -90,17 +90,17 @@ class SplitComparison:
     looks_at_data: bool = True
 
 
-class _Asked:
+class _SplitQuery:
     """One query under any share of ε; ``biased`` where its noise alone is judged."""
 
-    def __init__(self, plan: Release, i: int, answers: Sequence[Answer], epsilon: float) -> None:
-        everything, equal = Columns.of(answers), 1 / len(plan.queries)
-        law = law_of(plan, i, everything, epsilon)
+    def __init__(self, plan: Release, i: int, answers: Sequence[ExactAnswer], epsilon: float) -> None:
+        everything, equal = AnswerColumns.of(answers), 1 / len(plan.queries)
+        law = error_law(plan, i, everything, epsilon)
         self.gaussian, self.delta = law.noise is Noise.GAUSSIAN, plan.mechanism.delta or 0.0
-        self.epsilon, self.parts, self.biased = epsilon, len(noisy_of(plan.queries[i])), False
+        self.epsilon, self.parts, self.biased = epsilon, len(noisy_numbers(plan.queries[i])), False
         spread = self._spread(plan.shares[i])
         self.unit = law.scale / spread, law.size_scale / spread
-        shown = law_of(plan.shared((equal,) * len(plan.queries)), i, everything, epsilon).hidden <= 0.5
+        shown = error_law(plan.shared((equal,) * len(plan.queries)), i, everything, epsilon).hidden <= 0.5
         rated = np.flatnonzero((everything.value != 0) & shown)
         self.open = law.of(law.columns.take(rated)).open()
         self.sizes = np.abs(self.open.columns.value)
@@ -114,7 +114,7 @@ class _Asked:
             return math.exp(-_log_psi(self.epsilon, self.delta, self.parts)(math.log(share)))
         return 1 / calibrated_psi(self.epsilon * part, self.delta * part, "analytic")
 
-    def law(self, share: float, rough: bool = False) -> Law:
+    def law(self, share: float, rough: bool = False) -> ErrorLaw:
         """What it publishes with this share."""
         spread = self._spread(share, rough)
         return replace(self.open, scale=self.unit[0] * spread, size_scale=self.unit[1] * spread)
@@ -169,12 +169,12 @@ def _log_psi(epsilon: float, delta: float, parts: int) -> Chebyshev:
     return Chebyshev.interpolate(np.vectorize(psi), _DEGREE, domain=[math.log(LEAST_SHARE), 0.0])
 
 
-def least_error(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float) -> tuple[float, ...]:
+def least_error(plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float) -> tuple[float, ...]:
     """The shares of ε whose largest relative error is least; they add up to 1."""
     return _least(plan, answers, epsilon)[0]
 
 
-def compare_splits(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float) -> SplitComparison:
+def compare_splits(plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float) -> SplitComparison:
     """The equal division and the best one, each with its errors."""
     shares, judged = _least(plan, answers, epsilon)
     equal = tuple(1 / len(plan.queries) for _ in plan.queries)
@@ -182,17 +182,19 @@ def compare_splits(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: 
     return SplitComparison(division(plan, answers, epsilon, equal), best, judged)
 
 
-def division(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float, shares: Sequence[float]) -> Division:
+def division(
+    plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float, shares: Sequence[float]
+) -> Division:
     """The errors of these shares."""
-    asked = [_Asked(plan, i, one, epsilon) for i, one in enumerate(answers)]
+    asked = [_SplitQuery(plan, i, one, epsilon) for i, one in enumerate(answers)]
     errors = (q.error(s) if q.sizes.size else math.inf for q, s in zip(asked, shares, strict=True))
     return Division(tuple(shares), tuple(errors))
 
 
 def _least(
-    plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float
+    plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float
 ) -> tuple[tuple[float, ...], tuple[Cause, ...]]:
-    asked = [_Asked(plan, i, one, epsilon) for i, one in enumerate(answers)]
+    asked = [_SplitQuery(plan, i, one, epsilon) for i, one in enumerate(answers)]
     equal = 1 / len(asked)
     rated = [q for q in asked if q.sizes.size]
     budget = len(rated) * equal
@@ -205,14 +207,14 @@ def _least(
         for query in outweighed:
             query.biased = True
     if any(q.biased for q in rated):
-        found = _no_worse(rated, found, budget)
+        found = _spared(rated, found, budget)
     of = iter(found)
     shares = [next(of) if q.sizes.size else equal for q in asked]
     shares[-1] = 1 - sum(shares[:-1])
     return tuple(shares), tuple(Cause.BIAS if q.biased else Cause.NOISE for q in asked)
 
 
-def _no_worse(rated: list[_Asked], found: list[float], budget: float) -> list[float]:
+def _spared(rated: list[_SplitQuery], found: list[float], budget: float) -> list[float]:
     """The shares, where none has an error, bias and all, above the largest of equal shares: who would keeps enough."""
     equal = budget / len(rated)
     most = max(q.error(equal) for q in rated) * (1 + _WORSE)
@@ -228,7 +230,7 @@ def _no_worse(rated: list[_Asked], found: list[float], budget: float) -> list[fl
     return found
 
 
-def _equalised(rated: list[_Asked], budget: float) -> list[float]:
+def _equalised(rated: list[_SplitQuery], budget: float) -> list[float]:
     """The shares of the smallest error that all can keep together within the budget, by halving it."""
     if len(rated) == 1:
         return [budget]
@@ -260,13 +262,13 @@ def _equalised(rated: list[_Asked], budget: float) -> list[float]:
 
 
 @dataclass(frozen=True)
-class Basis:
+class SplitBasis:
     """What was found in the table and does not depend on the division: the risks as assessed, the answers (without the
     names of their groups), who is isolated, who resembles whom; and the divisions compared.
     """
 
-    risks: tuple[Risk, ...]
-    answers: tuple[tuple[Answer, ...], ...]
+    risks: tuple[AdversaryRisk, ...]
+    answers: tuple[tuple[ExactAnswer, ...], ...]
     scan: Scan | None
     relations: tuple[CorrelationFactor, ...]
     split: SplitComparison
@@ -278,22 +280,22 @@ class Resplit:
 
     release: Release
     division: Division
-    risks: tuple[Risk, ...]
+    risks: tuple[AdversaryRisk, ...]
 
 
-def basis_of(a: Assessment) -> Basis | None:
+def basis_of(a: Assessment) -> SplitBasis | None:
     """What another division needs of an assessment; None for one query, which has all of ε."""
     if a.split is None:
         return None
     answers = tuple(tuple(replace(answer, group=()) for answer in q.answers) for q in a.queries)
     scan = None if a.scan is None else replace(a.scan, subsets=(), columns=(), shown=(), notes=())
-    return Basis(a.risks, answers, scan, a.relations, a.split)
+    return SplitBasis(a.risks, answers, scan, a.relations, a.split)
 
 
-def in_proportion(shares: Sequence[float]) -> tuple[float, ...]:
+def normalized_shares(shares: Sequence[float]) -> tuple[float, ...]:
     """Shares of 1 in the proportion of these numbers.
 
-    >>> in_proportion([50, 25, 25])
+    >>> normalized_shares([50, 25, 25])
     (0.5, 0.25, 0.25)
     """
     total = sum(shares)
@@ -306,13 +308,13 @@ def in_proportion(shares: Sequence[float]) -> tuple[float, ...]:
     return tuple(share / total for share in shares)
 
 
-def resplit(plan: Release, basis: Basis, shares: Sequence[float]) -> Resplit:
+def resplit(plan: Release, basis: SplitBasis, shares: Sequence[float]) -> Resplit:
     """The risks and errors of the release with ε shared in this proportion."""
     if len(shares) != len(plan.queries):
         raise InputError(
             f"shares has {len(shares)} numbers: give {len(plan.queries)}, one for each query", parameter="shares"
         )
-    other = plan.shared(in_proportion(shares))
-    read = read_again(Setting(other, basis.scan, basis.relations), basis.risks, other.epsilon, None)
+    other = plan.shared(normalized_shares(shares))
+    read = reread_risks(Setting(other, basis.scan, basis.relations), basis.risks, other.epsilon, None)
     risks = tuple(replace(r, planned=r.planned if r.recommended is None else r.recommended) for r in read)
     return Resplit(other, division(other, basis.answers, other.epsilon, other.shares), risks)

@@ -26,8 +26,8 @@ from enum import StrEnum
 
 from ..plan.model import ERROR, Release
 from .accuracy import MOST_EPSILON, QueryAccuracy
-from .adversaries import Asks
-from .risks import Risk, RiskLimit
+from .adversaries import AdversaryGoal
+from .risks import AdversaryRisk, RiskLimit
 
 #: What is broken where the ledger leaves less than is planned.
 LEDGER = "ledger"
@@ -46,7 +46,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AllowedEpsilon:
     """What the limits on risk allow: the adversary who allows least, the largest ε, and one that people can type."""
 
     binding: str | None
@@ -116,12 +116,12 @@ class Verdict:
         return self.recommended is None or self.recommended > 0
 
 
-def allowed_by(
+def allowed_epsilon(
     limits: Sequence[RiskLimit],
     planned: float,
     room: float | None = None,
     fits: Callable[[float], bool] = lambda _: True,
-) -> Allowed:
+) -> AllowedEpsilon:
     """What the limits on risk allow together, and the ledger: up to ``room``, where a release ``fits``.
 
     The largest ε at which all of them hold. What one limit allows another may forbid, below as well as above, where a
@@ -132,7 +132,7 @@ def allowed_by(
     first = min(limits, key=lambda one: one.largest, default=None)
     each = [largest for largest in (None if first is None else first.largest, room) if largest is not None]
     if not each:
-        return Allowed(None, None, None)
+        return AllowedEpsilon(None, None, None)
 
     def kept(epsilon: float) -> bool:
         return not any(one.over(epsilon) for one in limits) and (room is None or epsilon == room or fits(epsilon))
@@ -145,7 +145,7 @@ def allowed_by(
     stands = planned <= (math.inf if room is None else room) and kept(planned)
     largest = max(largest, planned) if stands else largest
     recommended = _within(largest, kept) if largest else 0.0
-    return Allowed(binding, largest, max(recommended, planned) if stands else recommended)
+    return AllowedEpsilon(binding, largest, max(recommended, planned) if stands else recommended)
 
 
 def _within(largest: float, kept: Callable[[float], bool], rounding: str = ROUND_FLOOR) -> float:
@@ -155,12 +155,14 @@ def _within(largest: float, kept: Callable[[float], bool], rounding: str = ROUND
     return next((epsilon for epsilon in typed if kept(epsilon)), largest)
 
 
-def needed_by(queries: tuple[QueryAccuracy, ...]) -> float:
+def needed_epsilon(queries: tuple[QueryAccuracy, ...]) -> float:
     """The smallest ε people can type that keeps every error tolerated; 0 where none is limited."""
     return _rounded(_least(queries), ROUND_CEILING)
 
 
-def enough_by(queries: tuple[QueryAccuracy, ...], allowed: Allowed, limits: Sequence[RiskLimit]) -> float | None:
+def sufficient_epsilon(
+    queries: tuple[QueryAccuracy, ...], allowed: AllowedEpsilon, limits: Sequence[RiskLimit]
+) -> float | None:
     """An ε people can type that keeps every error tolerated and every limit on risk: a small one; None without any."""
     least = _least(queries)
     most = MOST_EPSILON if allowed.largest is None else allowed.largest
@@ -195,17 +197,17 @@ def _rounded(epsilon: float, rounding: str, digits: int | None = None) -> float:
 
 def judge(
     release: Release,
-    risks: tuple[Risk, ...],
+    risks: tuple[AdversaryRisk, ...],
     queries: tuple[QueryAccuracy, ...],
-    allowed: Allowed,
+    allowed: AllowedEpsilon,
     enough: float | None = None,
     blind: float | None = None,
     room: float | None = None,
 ) -> Verdict:
     """The verdict on a release whose adversaries and errors have been read.
 
-    ``enough`` is what :func:`enough_by` found, ``blind`` the ε recommended whatever the table holds, ``room`` the ε
-    that the ledger leaves.
+    ``enough`` is what :func:`sufficient_epsilon` found, ``blind`` the ε recommended whatever the table holds, ``room``
+    the ε that the ledger leaves.
     """
     planned, recommended = release.epsilon, allowed.recommended
     broken = {r.reading for r in risks if r.over}
@@ -223,7 +225,8 @@ def judge(
         kept=tuple(name for name in release.limits if name not in broken),
         broken=(*(name for name in release.limits if name in broken), *([LEDGER] if spent else [])),
         binding=allowed.binding,
-        leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP), largest=allowed.largest,
+        leading=allowed.binding or next(r.key for r in risks if r.asks is AdversaryGoal.MEMBERSHIP),
+        largest=allowed.largest,
         recommended=recommended, alternative=recommended if beside else None, at_least=at_least, apart=apart,
         hardest=_hardest(release, queries), neediest=neediest, enough=enough, blind=blind,
     )  # fmt: skip

@@ -41,14 +41,14 @@ from ..laws.finite import Finite
 from ..laws.laplace_product import has_closed_form, laplace_vector_delta
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.roots import safe_boundary
-from ..plan.contribution import Noisy
+from ..plan.contribution import NoisyNumber
 from ..plan.model import Release
 from ..plan.movement import Movement
-from ..plan.noise import scale_of, unlisted
+from ..plan.noise import log_hidden_probability, scale_of
 
 
 @dataclass(frozen=True)
-class Faced:
+class MovementPair:
     """Laplace numbers moved by ``shifts`` (how far, how many), or a normal law moved by ``psi``, and names published
     with the chances ``first`` and ``second`` in the two worlds.
     """
@@ -75,9 +75,9 @@ class Faced:
             return math.inf
         return math.fsum(t * k for t, k in self.shifts) - math.log1p(-self.first)
 
-    def reverse(self) -> Faced:
+    def reverse(self) -> MovementPair:
         """The same with the worlds exchanged."""
-        return Faced(self.shifts, self.psi, self.second, self.first)
+        return MovementPair(self.shifts, self.psi, self.second, self.first)
 
     def beyond(self, epsilon: float) -> float:
         """E₁[(1 − e^{ε−L})₊], for any sign of ε: the hit rate less e^ε times the false alarms, of the best test."""
@@ -110,10 +110,10 @@ class Faced:
         return compose_counted(parts)
 
 
-def faced(plan: Release, movement: Movement, epsilon: float) -> Faced | None:
+def movement_pair(plan: Release, movement: Movement, epsilon: float) -> MovementPair | None:
     """What one movement is at a total ε; None where nothing moves."""
     moved = Counter[float]()
-    scales: dict[tuple[int, Noisy], float] = {}
+    scales: dict[tuple[int, NoisyNumber], float] = {}
     for m in movement.moves:
         which = m.query, m.noisy
         if which not in scales:
@@ -122,14 +122,14 @@ def faced(plan: Release, movement: Movement, epsilon: float) -> Faced | None:
     hidden = [0.0, 0.0]  # the logarithm of the chance that no name is published
     for i, *alone in movement.alone:
         for world, places in enumerate(alone):
-            hidden[world] += unlisted(plan, i, epsilon, places, movement.people)
+            hidden[world] += log_hidden_probability(plan, i, epsilon, places, movement.people)
     first, second = (-math.expm1(h) for h in hidden)
     shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
     if not shifts and not first and not second:
         return None
     if plan.mechanism.noise is Noise.GAUSSIAN:
-        return Faced((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), first, second)
-    return Faced(shifts, 0.0, first, second)
+        return MovementPair((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), first, second)
+    return MovementPair(shifts, 0.0, first, second)
 
 
 #: Readings at a fixed rate of false alarms or of hits, and the area under all of them.
@@ -144,29 +144,29 @@ _HALVED = 12  # times, between two of these, where a reading is slow
 
 
 @dataclass(frozen=True)
-class Facing:
+class WorstCase:
     """One adversary's pairs of laws at one ε; ``possible`` says that each is reached by some person."""
 
-    each: tuple[Faced | Experiment, ...]
+    each: tuple[MovementPair | Experiment, ...]
     possible: bool = True
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
         """All of them as experiments."""
-        return tuple(e.experiment if isinstance(e, Faced) else e for e in self.each)
+        return tuple(e.experiment if isinstance(e, MovementPair) else e for e in self.each)
 
     @cached_property
-    def _apart(self) -> tuple[Facing, ...]:
+    def _apart(self) -> tuple[WorstCase, ...]:
         """Those with the same chances of a name, each kind by itself: others lie between those of one kind only."""
-        kinds: dict[tuple[float, float] | None, list[Faced | Experiment]] = {}
+        kinds: dict[tuple[float, float] | None, list[MovementPair | Experiment]] = {}
         for e in self.each:
-            kinds.setdefault((e.first, e.second) if isinstance(e, Faced) else None, []).append(e)
-        return (self,) if None in kinds or len(kinds) == 1 else tuple(Facing(tuple(k)) for k in kinds.values())
+            kinds.setdefault((e.first, e.second) if isinstance(e, MovementPair) else None, []).append(e)
+        return (self,) if None in kinds or len(kinds) == 1 else tuple(WorstCase(tuple(k)) for k in kinds.values())
 
     @cached_property
     def closed(self) -> bool:
         """Whether δ has a closed form in all of them."""
-        return all(isinstance(e, Faced) and e.closed for e in self.each)
+        return all(isinstance(e, MovementPair) and e.closed for e in self.each)
 
     @property
     def how(self) -> str:
@@ -176,12 +176,12 @@ class Facing:
     @property
     def unbounded(self) -> bool:
         """Whether some answer, however rare, leaves no doubt."""
-        return any(math.isinf(_reach(e)) for e in self.each)
+        return any(math.isinf(_largest_loss(e)) for e in self.each)
 
     @property
     def certain(self) -> bool:
         """Whether the answers settle the question: a name that exists because of one person."""
-        return any(isinstance(e, Faced) and e.certain for e in self.each)
+        return any(isinstance(e, MovementPair) and e.certain for e in self.each)
 
     # -- readings -----------------------------------------------------------------------------------------------
 
@@ -199,12 +199,12 @@ class Facing:
         """A reading of each of them by itself, closed forms first: they take no time."""
         slow = []
         for e in self.each:
-            if isinstance(e, Faced) and e.closed and reading in _OF_DELTA:
-                yield Facing((e,)).read(reading, arguments)
+            if isinstance(e, MovementPair) and e.closed and reading in _OF_DELTA:
+                yield WorstCase((e,)).read(reading, arguments)
             else:
                 slow.append(e)
         for e in slow:
-            made = e.experiment if isinstance(e, Faced) else e
+            made = e.experiment if isinstance(e, MovementPair) else e
             yield float(getattr(made, reading)(**arguments))
 
     def over(self, reading: str, arguments: Mapping[str, float], limit: float) -> float:
@@ -222,7 +222,7 @@ class Facing:
         """Whether some person is read as this: one of the movements, and not only what lies between them."""
         if not self.possible or len(self.each) == 1 or reading not in _AT_A_RATE:
             return self.possible
-        alone = max(Facing((e,)).read(reading, arguments) for e in self.each)
+        alone = max(WorstCase((e,)).read(reading, arguments) for e in self.each)
         return math.isclose(alone, self.read(reading, arguments), rel_tol=1e-9, abs_tol=1e-12)
 
     def opposite(self, prior: float) -> float:
@@ -230,7 +230,7 @@ class Facing:
 
         Where the loss is that of experiments, the larger of both orders is taken.
         """
-        return max(_posterior(_reach(e.reverse()), 1 - prior) for e in self.each)
+        return max(_posterior(_largest_loss(e.reverse()), 1 - prior) for e in self.each)
 
     def _from_delta(self, reading: str, arguments: Mapping[str, float]) -> float:
         match reading:
@@ -243,7 +243,7 @@ class Facing:
             case "advantage":
                 return self._beyond(0.0)
             case "posterior":
-                return max(_posterior(_reach(e), arguments["prior"]) for e in self.each)
+                return max(_posterior(_largest_loss(e), arguments["prior"]) for e in self.each)
             case "delta":
                 return self._either(arguments["epsilon"])
             case "epsilon":
@@ -253,15 +253,15 @@ class Facing:
 
     def _beyond(self, epsilon: float) -> float:
         """The largest E₁[(1 − e^{ε−L})₊], of any sign of ε."""
-        return max(_beyond(e, epsilon) for e in self.each)
+        return max(_hockey_stick(e, epsilon) for e in self.each)
 
     def _either(self, epsilon: float) -> float:
         """δ(ε): whichever world comes first."""
-        return max(self._beyond(epsilon), max(_beyond(e.reverse(), epsilon) for e in self.each))
+        return max(self._beyond(epsilon), max(_hockey_stick(e.reverse(), epsilon) for e in self.each))
 
     def _loss(self, delta: float) -> float:
         """The least ε at which δ is within this one."""
-        most = max(_reach(f) for e in self.each for f in (e, e.reverse()))
+        most = max(_largest_loss(f) for e in self.each for f in (e, e.reverse()))
         if delta == 0 or self._either(_UP_TO) > delta:
             return most if delta == 0 else math.inf
         if self._either(0.0) <= delta:
@@ -287,10 +287,10 @@ class Facing:
     def _false_alarms(self, recall: float) -> float:
         return max(0.0, -self._least(lambda faced, e: -(recall - faced._beyond(e)) * math.exp(-e)))
 
-    def _least(self, f: Callable[[Facing, float], float]) -> float:
+    def _least(self, f: Callable[[WorstCase, float], float]) -> float:
         """The least of what falls and then rises with ε; every ε gives a bound, and so does a rough reading of it."""
         low, high = self._losses
-        rough = self if self.closed else Facing(tuple(_roughly(e) for e in self.each))
+        rough = self if self.closed else WorstCase(tuple(_rough_experiment(e) for e in self.each))
         options = {"xatol": (1e-9 if self.closed else 0.02) * min(high - low, 1.0)}
         found = minimize_scalar(lambda e: f(rough, e), bounds=(low, high), method="bounded", options=options)
         return min(float(found.fun), f(rough, low), f(rough, high))
@@ -310,7 +310,7 @@ class Facing:
     @cached_property
     def _losses(self) -> tuple[float, float]:
         """The least and the largest loss a tangent is drawn at."""
-        high, low = (max(map(_reach, way)) for way in (self.each, tuple(e.reverse() for e in self.each)))
+        high, low = (max(map(_largest_loss, way)) for way in (self.each, tuple(e.reverse() for e in self.each)))
         return -_finite(low), _finite(high)
 
 
@@ -318,20 +318,20 @@ def _finite(reach: float) -> float:
     return min(reach, _UP_TO) if math.isfinite(reach) else 60.0
 
 
-def _reach(e: Faced | Experiment) -> float:
-    return e.reach if isinstance(e, Faced) else float(e.epsilon())
+def _largest_loss(e: MovementPair | Experiment) -> float:
+    return e.reach if isinstance(e, MovementPair) else float(e.epsilon())
 
 
-def _beyond(e: Faced | Experiment, epsilon: float) -> float:
-    if isinstance(e, Faced):
+def _hockey_stick(e: MovementPair | Experiment, epsilon: float) -> float:
+    if isinstance(e, MovementPair):
         return e.beyond(epsilon)
     if epsilon >= 0:
         return float(e.delta(epsilon))
     return -math.expm1(epsilon) + math.exp(epsilon) * float(e.reverse().delta(-epsilon))
 
 
-def _roughly(e: Faced | Experiment) -> Experiment:
-    made = e.experiment if isinstance(e, Faced) else e
+def _rough_experiment(e: MovementPair | Experiment) -> Experiment:
+    made = e.experiment if isinstance(e, MovementPair) else e
     return replace(made, law=made.law.with_width(_ROUGH))
 
 
@@ -346,7 +346,7 @@ def _precision(alpha: float, recall: float, prior: float) -> float:
     return right / (right + (1 - prior) * alpha) if right > 0 else 0.0
 
 
-def _first(facing: Callable[[float], Facing]) -> Callable[[float], Experiment]:
+def _first(facing: Callable[[float], WorstCase]) -> Callable[[float], Experiment]:
     return lambda epsilon: facing(epsilon).experiments[0]
 
 
@@ -354,7 +354,7 @@ def _first(facing: Callable[[float], Facing]) -> Callable[[float], Experiment]:
 
 
 def largest_epsilon(
-    facing: Callable[[float], Facing],
+    facing: Callable[[float], WorstCase],
     reading: str,
     limit: float,
     arguments: Mapping[str, float],
@@ -384,7 +384,7 @@ def largest_epsilon(
             return most
         ends: tuple[float, float] | None = (_FROM, most)
         if not monotone or over(_FROM) > 0:  # a threshold hides nothing under too much noise
-            ends = _last_kept(over, np.geomspace(most, _FROM, _TRIED if closed else _TRIED // 4))
+            ends = _last_bracket(over, np.geomspace(most, _FROM, _TRIED if closed else _TRIED // 4))
         if ends is None:
             raise no_solution(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
         if closed:
@@ -426,7 +426,7 @@ def largest_epsilon(
     return safe_boundary(over, low, found)
 
 
-def _last_kept(over: Callable[[float], float], tried: Array) -> tuple[float, float] | None:
+def _last_bracket(over: Callable[[float], float], tried: Array) -> tuple[float, float] | None:
     """The first ε of these, from above, that keeps the limit, and one above it that does not; None where all break it.
 
     Where they come near and go off again, the nearest between them is looked at: what keeps it may be narrow.

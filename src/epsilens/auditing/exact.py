@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 
 from scipy.special import ndtr
 
-from ..assessment.worst_case import Faced, Facing
+from ..assessment.worst_case import MovementPair, WorstCase
 from ..data.queries import Noise
 from ..plan.cells import Cells, Draw, draws_of, unit_of
 from ..plan.model import Release
 from .claims import Claim
 
 
-def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> Facing:
+def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> WorstCase:
     """The two laws of what is published of tables with these cells: a lower bound on every reading.
 
     Names that one table alone has settle the question where they are published; numbers move by so many scales of their
@@ -44,18 +44,18 @@ def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> F
     names = tuple(-math.expm1(h) for h in hidden)
     shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
     if plan.mechanism.noise is Noise.GAUSSIAN:
-        return Facing((Faced((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), *names),))
-    return Facing((Faced(shifts, 0.0, *names),))
+        return WorstCase((MovementPair((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), *names),))
+    return WorstCase((MovementPair(shifts, 0.0, *names),))
 
 
-def at_least(found: Facing, reading: str, arguments: Mapping[str, float]) -> float:
+def at_least(found: WorstCase, reading: str, arguments: Mapping[str, float]) -> float:
     """A reading of what is reached: exact where there is a closed form, else the low end of its bracket."""
     if found.closed:
         return found.read(reading, arguments)
     return max(float(e.bracket(reading, **arguments)[0]) for e in found.experiments)
 
 
-def above(found: Facing, claim: Claim) -> float:
+def above(found: WorstCase, claim: Claim) -> float:
     """By how much δ lies above the claim at least, at the line where it does most; not above 0 where it is kept."""
     lines = zip(claim.epsilon.tolist(), claim.delta.tolist(), strict=True)
     return float(max(at_least(found, "delta", {"epsilon": eps}) - delta for eps, delta in lines))

@@ -40,7 +40,7 @@ from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
 from ..plan.model import Release, Size
 from ..plan.noise import contribution, threshold_of
 from ..plan.scan_plan import needs_of
-from ..publish.release import made_up
+from ..publish.release import synthetic_rows
 from ..worlds import Relation
 
 _OTHER_ROWS = 40  # rows of other people
@@ -113,7 +113,7 @@ class MadeUpRows:
 
     def __init__(self, plan: Release, table: Any = None, engine: Any = None) -> None:
         self.plan = plan
-        made = made_up(plan, table, engine, rows=_MADE_UP_ROWS)
+        made = synthetic_rows(plan, table, engine, rows=_MADE_UP_ROWS)
         self.schema = made.schema
         self.data = plan.data
         self.rng = np.random.default_rng(_SEED)

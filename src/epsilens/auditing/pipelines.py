@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from .. import checks
 from ..assessment.adversaries import Setting
-from ..assessment.guarantee import Promise, promise_of
+from ..assessment.guarantee import Guarantee, plan_guarantee
 from ..checks import Array
 from ..errors import InputError, LimitError
 from ..experiment import Experiment
@@ -48,12 +48,12 @@ from ..mechanisms.claims import from_dp
 from ..mechanisms.composition import compose
 from ..plan.cells import Cells
 from ..plan.file import read_release
-from ..plan.labels import as_written
+from ..plan.labels import normalized_plan
 from ..plan.model import Release
-from ..plan.movement import Question
-from ..publish.answers import PublishedAnswer, drawn_answers
+from ..plan.movement import AdversaryQuestion
+from ..publish.answers import PublishedAnswer, draw_answers
 from ..publish.noise import Drawing, drawings_of
-from ..publish.release import exact_of, publishable
+from ..publish.release import check_publishable, exact_cells
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source
 from .claims import Claim, claim_of, lines_of, parse_claim, single_line
@@ -128,11 +128,11 @@ class ReleaseSource:
             self._due = _next_entire_run(self.runs, self.whole)
         self.runs += 1
         if bit not in self._exact or due:
-            exact = exact_of(self.plan, self.second if bit else self.first)
+            exact = exact_cells(self.plan, self.second if bit else self.first)
             self.entire += 1
             self.repeatable = self.repeatable and self._exact.get(bit, exact) == exact
             self._exact[bit] = exact
-        return drawn_answers(self.plan, self.drawings, self._exact[bit])
+        return draw_answers(self.plan, self.drawings, self._exact[bit])
 
 
 @dataclass
@@ -182,7 +182,7 @@ class GroupsSource:
 
     def _exact(self, coins: Bits) -> tuple[Cells, ...]:
         self.entire += 1
-        found = exact_of(self.plan, self._rows.filter(coins[self._groups]))
+        found = exact_cells(self.plan, self._rows.filter(coins[self._groups]))
         return tuple(one for one in found if one.query in self._queries)
 
     def _mixed(self, coins: Bits) -> tuple[Cells, ...]:
@@ -205,7 +205,7 @@ class GroupsSource:
             self.repeatable = self.repeatable and found == exact
             exact = found
         self.calls += 1
-        answers = drawn_answers(self.plan, self._drawings, exact)
+        answers = draw_answers(self.plan, self._drawings, exact)
         cells = [[one.answer for one in answers if one.query == i] for i in self._queries]
         return np.array(cells).T if len(cells) > 1 else np.array(cells[0])
 
@@ -227,7 +227,7 @@ def plan_claim(plan: Release) -> Experiment:
     >>> promised(read_release(plan)).epsilon()
     1.0
     """
-    held: Promise = promise_of(plan)
+    held: Guarantee = plan_guarantee(plan)
     if held.delta == 0:
         return held.experiment
     return compose(held.experiment, from_dp(0.0, held.delta))
@@ -241,7 +241,7 @@ def secret_claim(plan: Release) -> Claim:
     >>> promised_of_secret(read_release(plan)).pure
     0.5
     """
-    facing = Setting(plan).facing(Question.SECRET, plan.epsilon)
+    facing = Setting(plan).facing(AdversaryQuestion.SECRET, plan.epsilon)
     if len(facing.each) < 2:
         return claim_of(facing.experiments[0]) if facing.each else single_line(0.0, 0.0)
 
@@ -274,10 +274,10 @@ def audit_plan(
     ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
     ``claim`` replaces the plan's own; the pair about the secret is then left out, unless ``pairs`` names it.
     """
-    said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
+    said = normalized_plan(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
     every = checks.integer("whole", whole, low=1)
     try:
-        publishable(said)
+        check_publishable(said)
     except LimitError as error:  # nothing was audited: no verdict, and not the exit code of one
         raise InputError(str(error), parameter=error.parameter) from None
     each_claim: Claim = parse_claim(plan_claim(said) if claim is None else claim)

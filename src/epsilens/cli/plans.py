@@ -350,9 +350,9 @@ def release(
     For example: epsilens release release.yaml --output answers.csv --people patients
     """
     from ..plan.file import read_release
-    from ..plan.labels import as_written
+    from ..plan.labels import normalized_plan
 
-    said = as_written(read_release(Path(plan)))
+    said = normalized_plan(read_release(Path(plan)))
     if assessed is not None:
         _check_assessment(said.digest(), assessed)
     if script:

@@ -27,9 +27,9 @@ from ..mechanisms.discrete import approximate
 from ..results import SentenceResult
 from ..worlds import Relation
 from ..worlds import WorldsKind as World
-from .budget import FREE, Charge, Limits, given_away, larger
-from .serialization import rebuilt
-from .store import Entry, Kind
+from .budget import FREE, Charge, Limits, approximate_delta, elementwise_max
+from .serialization import deserialize
+from .store import EntryKind, LedgerEntry
 
 _MOST_MORE = 10**6
 
@@ -40,7 +40,7 @@ class Spending:
 
     id: str
     title: str
-    state: Kind
+    state: EntryKind
     charge: Charge
     body: Mapping[str, Any] = field(repr=False, hash=False)
     published: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
@@ -62,21 +62,21 @@ class Spending:
         What was released by other means counts for all: that it was about a part alone cannot be looked up.
         """
         found = self.body.get("part")
-        return None if found is None or self.state is Kind.ADDED else str(found)
+        return None if found is None or self.state is EntryKind.ADDED else str(found)
 
     @cached_property
     def experiment(self) -> Experiment:
         """What it was, built again, with the chance that something beside the noise gave a person away."""
-        made = rebuilt(self.body.get("parts", ()))
-        own = given_away(made)
+        made = deserialize(self.body.get("parts", ()))
+        own = approximate_delta(made)
         beside = self.charge.delta - own
         if beside <= 1e-15 * own:
             return made
-        away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=neighbours_in(made).value)
+        away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=experiment_neighbours(made).value)
         return compose_counted([(made, 1), (away, 1)])
 
 
-def neighbours_in(experiment: Experiment) -> Relation:
+def experiment_neighbours(experiment: Experiment) -> Relation:
     """How the two tables of an experiment differ; only such can be entered in a ledger."""
     if not isinstance(experiment, Experiment):
         raise InputError(
@@ -113,22 +113,22 @@ class Account(SentenceResult):
         return f"Account({self.people!r}, releases={len(self.counted)})"
 
     @classmethod
-    def of(cls, people: str, entries: Iterable[Entry]) -> Account:
+    def of(cls, people: str, entries: Iterable[LedgerEntry]) -> Account:
         """From its lines, in order."""
         made = cls(people)
         found: dict[str, Spending] = {}
         for entry in entries:
             made = replace(made, head=entry.hash)
             try:
-                if entry.kind is Kind.LIMIT:
-                    made = made._limited(entry, any(one.state is not Kind.VOID for one in found.values()))
-                elif entry.kind in (Kind.RESERVED, Kind.ADDED):
+                if entry.kind is EntryKind.LIMIT:
+                    made = made._limited(entry, any(one.state is not EntryKind.VOID for one in found.values()))
+                elif entry.kind in (EntryKind.RESERVED, EntryKind.ADDED):
                     one = Spending(
                         entry.release, str(entry.body.get("title", "")), entry.kind,
                         Charge.from_dict(entry.body["charge"]), entry.body,
                     )  # fmt: skip
                     found[entry.release if entry.release not in found else f"{entry.release} {entry.hash}"] = one
-                elif (known := found.get(entry.release)) is not None and closes(known.state, entry.kind):
+                elif (known := found.get(entry.release)) is not None and can_close(known.state, entry.kind):
                     found[entry.release] = replace(known, state=entry.kind, published=entry.body)
             except (KeyError, TypeError, ValueError, AttributeError):
                 raise InputError(
@@ -136,7 +136,7 @@ class Account(SentenceResult):
                 ) from None
         return replace(made, releases=tuple(found.values()))
 
-    def _limited(self, entry: Entry, released: bool) -> Account:
+    def _limited(self, entry: LedgerEntry, released: bool) -> Account:
         limits = Limits.from_dict(entry.body["limits"])
         at = (*self.limited, str(entry.body.get("at", "")))
         made = replace(self, limits=limits, standing=limits, limited=at)
@@ -155,7 +155,7 @@ class Account(SentenceResult):
     @property
     def counted(self) -> tuple[Spending, ...]:
         """What is spent: everything but what was given back before it was drawn."""
-        return tuple(one for one in self.releases if one.state is not Kind.VOID)
+        return tuple(one for one in self.releases if one.state is not EntryKind.VOID)
 
     @property
     def spent(self) -> Charge:
@@ -165,7 +165,7 @@ class Account(SentenceResult):
     def _dearest(self, charges: Sequence[tuple[str | None, Charge]]) -> Charge:
         dearest = FREE
         for part in (None, *self._parts([part for part, _ in charges])):
-            dearest = larger(dearest, Charge.total([c for p, c in charges if self._concerns(p, part)]))
+            dearest = elementwise_max(dearest, Charge.total([c for p, c in charges if self._concerns(p, part)]))
         return dearest
 
     def _parts(self, parts: Iterable[str | None]) -> list[str]:
@@ -197,7 +197,7 @@ class Account(SentenceResult):
                 f"{self.people!r} has no declared parts: set a limit with a partition first, or leave the part out",
                 parameter="part",
             )
-        mine = neighbours_in(experiment).value
+        mine = experiment_neighbours(experiment).value
         if part is not None and mine == Relation.REPLACE:
             raise InputError(
                 "somebody who is replaced may leave one part for another, and face the releases of both: leave part "
@@ -256,7 +256,7 @@ class Account(SentenceResult):
 
     def promised(self, reading: str = "success", **arguments: float) -> float | None:
         """A reading of what the limits promise, whatever is chosen after seeing answers; None where they do not."""
-        name, given = _asked(reading, arguments)
+        name, given = _reading_arguments(reading, arguments)
         if self.standing is None or self.over:
             return None
         return min(float(getattr(e, name)(**given)) for e in self.standing.experiments().values())
@@ -274,7 +274,7 @@ class Account(SentenceResult):
 
         With a partition it is that of the part which faces most.
         """
-        name, given = _asked(reading, arguments)
+        name, given = _reading_arguments(reading, arguments)
         released = self.counted[: None if count is None else checks.integer("count", count, low=0)]
         found = float(getattr(approximate(epsilon=0.0, delta=0.0), name)(**given))
         done: set[tuple[str, ...]] = set()
@@ -307,9 +307,9 @@ class Account(SentenceResult):
         }  # fmt: skip
 
 
-def closes(state: Kind, kind: Kind) -> bool:
+def can_close(state: EntryKind, kind: EntryKind) -> bool:
     """Whether such a line may follow: only what is reserved is published, withheld or given back, and once."""
-    return state is Kind.RESERVED and kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID)
+    return state is EntryKind.RESERVED and kind in (EntryKind.PUBLISHED, EntryKind.WITHHELD, EntryKind.VOID)
 
 
 def _together(released: Sequence[Spending]) -> Experiment:
@@ -321,7 +321,7 @@ def _check_charge(charge: Any) -> None:
         raise InputError(f"charge is {charge!r:.40}: give a Charge, such as charge_of(experiment)", parameter="charge")
 
 
-def _asked(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+def _reading_arguments(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
     """A reading that is one number, and its arguments."""
     wanted = find_reading(reading)
     return wanted.name, {name: checks.scalar(name, value) for name, value in wanted.arguments(arguments).items()}
@@ -343,10 +343,10 @@ def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, fl
         return min(float(getattr(e, reading)(**arguments)) for e in (*made, worst))
 
 
-def accounts_of(entries: Iterable[Entry]) -> dict[str, Account]:
+def accounts_of(entries: Iterable[LedgerEntry]) -> dict[str, Account]:
     """All accounts of a ledger."""
-    lines: dict[str, list[Entry]] = {}
+    lines: dict[str, list[LedgerEntry]] = {}
     for entry in entries:
-        if entry.kind is not Kind.OPENED:
+        if entry.kind is not EntryKind.OPENED:
             lines.setdefault(entry.people, []).append(entry)
     return {people: Account.of(people, found) for people, found in lines.items()}

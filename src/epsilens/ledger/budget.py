@@ -81,7 +81,7 @@ class Charge:
 FREE = Charge()
 
 
-def larger(one: Charge, other: Charge) -> Charge:
+def elementwise_max(one: Charge, other: Charge) -> Charge:
     """The larger in each currency."""
     return Charge(**{f.name: max(getattr(one, f.name), getattr(other, f.name)) for f in fields(Charge)})
 
@@ -108,7 +108,7 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
         raise InputError("this is many experiments at once: give one", parameter="experiment")
     beside = float(checks.probability("delta", checks.scalar("delta", delta)))
     at = float(checks.probability("at_delta", checks.scalar("at_delta", at_delta)))
-    beside = min(beside + given_away(experiment), 1.0)
+    beside = min(beside + approximate_delta(experiment), 1.0)
     noise = _noise(experiment)
     # ε and ρ of a product are the sums over its parts, or less; ψ of the whole is less than their norm.
     each = Charge.total(_priced(part, times) for part, times in noise.parts or ((noise, 1),))
@@ -123,11 +123,11 @@ def _priced(noise: Experiment, times: int) -> Charge:
     return Charge(times * float(noise.epsilon(0.0)), 0.0, math.sqrt(times) * float(noise.psi()), times * to_zcdp(noise))
 
 
-def given_away(experiment: Experiment) -> float:
+def approximate_delta(experiment: Experiment) -> float:
     """The chance that a part which is only known by (ε, δ) gives all away.
 
     >>> import epsilens as el
-    >>> given_away(el.mechanisms.approximate(epsilon=1.0, delta=1e-6).repeat(3))
+    >>> approximate_delta(el.mechanisms.approximate(epsilon=1.0, delta=1e-6).repeat(3))
     3e-06
     """
     away = (
@@ -140,7 +140,7 @@ def given_away(experiment: Experiment) -> float:
 
 def _noise(experiment: Experiment) -> Experiment:
     """What is left of the experiment beside that chance."""
-    if not given_away(experiment):
+    if not approximate_delta(experiment):
         return experiment
     made = []
     for part, times in experiment.parts or ((experiment, 1),):
@@ -163,10 +163,10 @@ _IGNORABLE = (
 )  # fmt: skip
 
 
-def worded(name: str, value: Any, *, needed: str = "") -> str:
+def normalized_name(name: str, value: Any, *, needed: str = "") -> str:
     """A name a person gave, in one spelling: without spaces around it, and with letters composed.
 
-    >>> worded("part", " caf\u0065\u0301 ") == "caf\u00e9"
+    >>> normalized_name("part", " caf\u0065\u0301 ") == "caf\u00e9"
     True
     """
     text = "" if value is None else str(value)
@@ -182,15 +182,15 @@ def worded(name: str, value: Any, *, needed: str = "") -> str:
     return text
 
 
-def alike(one: str, other: str) -> bool:
+def confusable(one: str, other: str) -> bool:
     """Whether two names may be taken for one another.
 
     They are compared after NFKC, without what is not shown, with blanks collapsed, in capitals or not, by the skeleton
     of UTS #39: letters of other scripts as those of ASCII that they look like.
 
-    >>> [alike("my patients", other) for other in ("My  Patients", "my\u2060 patients", "my \uff50atients")]
+    >>> [confusable("my patients", other) for other in ("My  Patients", "my\u2060 patients", "my \uff50atients")]
     [True, True, True]
-    >>> alike("patients", "p\u0430tients"), alike("patients", "doctors")
+    >>> confusable("patients", "p\u0430tients"), confusable("patients", "doctors")
     (True, False)
     """
     return not _skeletons(one).isdisjoint(_skeletons(other))
@@ -198,11 +198,11 @@ def alike(one: str, other: str) -> bool:
 
 def _skeletons(name: str) -> set[str]:
     """As it stands and in small letters: a capital I looks like an l, and is an i."""
-    shown = " ".join(_shown(unicodedata.normalize("NFKC", _shown(name))).split())
+    shown = " ".join(_visible(unicodedata.normalize("NFKC", _visible(name))).split())
     return {_skeleton(shown), _skeleton(shown.casefold())}
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     return "".join(c for c in text if not any(low <= ord(c) <= high for low, high in _IGNORABLE))
 
 
@@ -275,7 +275,7 @@ class Limits:
             made["psi"] = found if made["psi"] is None else min(found, made["psi"])
         if all(value is None for value in made.values()):
             raise InputError("a limit needs at least one of success, epsilon, psi or rho: give a number for it")
-        return cls(**made, delta=beside, partition=worded("partition", partition))
+        return cls(**made, delta=beside, partition=normalized_name("partition", partition))
 
     @property
     def currencies(self) -> tuple[str, ...]:

@@ -32,10 +32,10 @@ from ..data.tables.address import without_password
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
 from ..results import SentenceResult
-from .account import Account, Spending, accounts_of, closes, neighbours_in
-from .budget import Charge, Limits, alike, charge_of, worded
-from .serialization import written
-from .store import Entry, Kind, Store, Writer, text_of
+from .account import Account, Spending, accounts_of, can_close, experiment_neighbours
+from .budget import Charge, Limits, charge_of, confusable, normalized_name
+from .serialization import serialize
+from .store import EntryKind, LedgerEntry, Store, Writer, canonical_json
 
 #: The first account of a ledger, where nobody names one.
 EVERYONE = "everyone"
@@ -44,7 +44,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True)
-class Trouble:
+class LedgerProblem:
     """Something in a ledger that is not as it was written."""
 
     line: int
@@ -59,20 +59,20 @@ class Reservation:
 
     def publish(self, **answers: Any) -> str:
         """The release is out; returns the head of the account, for the file of answers."""
-        return self._close(Kind.PUBLISHED, answers)
+        return self._close(EntryKind.PUBLISHED, answers)
 
     def withhold(self, why: str) -> str:
         """It was drawn and never shown: spent all the same."""
-        return self._close(Kind.WITHHELD, {"why": _short(why)})
+        return self._close(EntryKind.WITHHELD, {"why": _printable(why)})
 
     def void(self, why: str) -> str:
         """Nothing was drawn: nothing is spent."""
-        return self._close(Kind.VOID, {"why": _short(why)})
+        return self._close(EntryKind.VOID, {"why": _printable(why)})
 
-    def _close(self, kind: Kind, body: Mapping[str, Any]) -> str:
+    def _close(self, kind: EntryKind, body: Mapping[str, Any]) -> str:
         with self._ledger.store.writing(self.people) as writer:
             mine = [e for e in writer.entries if e.release == self.id]
-            if len(mine) != 1 or not closes(mine[0].kind, kind):
+            if len(mine) != 1 or not can_close(mine[0].kind, kind):
                 raise InputError(f"release {self.id} is closed already: reserve another one")
             return writer.append(kind, self.id, {**body, "at": _now()}).hash
 
@@ -130,7 +130,7 @@ class Ledger(SentenceResult):
         found = list(accounts_of(self.store.read())) if self.store.exists else []
         if people is not None:
             name = _people(people)
-            _unlike(name, found)
+            _refuse_confusable(name, found)
             return name
         if len(found) > 1:
             listed = ", ".join(repr(name[:40]) for name in found[:5]) + (", …" if len(found) > 5 else "")
@@ -144,7 +144,7 @@ class Ledger(SentenceResult):
         """Everything released about these people, observed together, had all noise been fixed in advance."""
         return self.account(people).experiment
 
-    def check(self, head: str | None = None) -> list[Trouble]:
+    def check(self, head: str | None = None) -> list[LedgerProblem]:
         """Whether the lines are those that were written, and stay within their limits.
 
         ``head`` is the hash that stands in a file of answers: a ledger whose end was cut off does not have it.
@@ -154,22 +154,28 @@ class Ledger(SentenceResult):
         if not self.store.exists:
             self.accounts()
         entries = self.store.read()
-        found = _chained(entries)
+        found = _chain_problems(entries)
         if head and head.strip().lower() not in {entry.kept for entry in entries}:
-            found.append(Trouble(0, f"the head {head.strip()[:12]}… is not there: the end of the ledger was cut off"))
-        lines: dict[str, list[Entry]] = {}
+            found.append(
+                LedgerProblem(0, f"the head {head.strip()[:12]}… is not there: the end of the ledger was cut off")
+            )
+        lines: dict[str, list[LedgerEntry]] = {}
         for entry in entries:
             lines.setdefault(entry.people, []).append(entry)
         for people, mine in lines.items():
-            found += _closed(mine)
+            found += _closing_problems(mine)
             try:
                 account = Account.of(people, mine)
             except InputError as error:
-                found.append(Trouble(0, str(error)))
+                found.append(LedgerProblem(0, str(error)))
                 continue
             if account.limits is not None and account.limits.exceeded(account.spent):
-                found.append(Trouble(0, f"more is spent for {people!r} than its limits allow"))
-        return found + _twofold({people: mine for people, mine in lines.items() if people}) + _addressed(entries)
+                found.append(LedgerProblem(0, f"more is spent for {people!r} than its limits allow"))
+        return (
+            found
+            + _shared_data({people: mine for people, mine in lines.items() if people})
+            + _address_problems(entries)
+        )
 
     def export(self, people: str | None = None) -> list[dict[str, Any]]:
         """Every line as plain values, without the ledger's key.
@@ -180,10 +186,10 @@ class Ledger(SentenceResult):
         if not self.store.exists:
             self.accounts()
         return [
-            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release, "body": _nameless(e.body),
-             "previous": e.previous, "hash": e.kept}
+            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release,
+             "body": _without_addresses(e.body), "previous": e.previous, "hash": e.kept}
             for e in self.store.read()
-            if e.kind is not Kind.OPENED and wanted in (None, e.people)
+            if e.kind is not EntryKind.OPENED and wanted in (None, e.people)
         ]  # fmt: skip
 
     # -- writing ------------------------------------------------------------------------------------------------
@@ -211,7 +217,7 @@ class Ledger(SentenceResult):
                     parameter=found.currency,
                 )
             asked = {k: v if isinstance(v, str) else float(v) for k, v in limits.items() if v is not None}
-            writer.append(Kind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signed()})
+            writer.append(EntryKind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signature()})
             return Account.of(_people(people), writer.entries)
 
     def add(
@@ -231,7 +237,7 @@ class Ledger(SentenceResult):
             account.fits(experiment, body["part"])
             if within_limits:
                 account.check(charge)
-            writer.append(Kind.ADDED, uuid.uuid4().hex, body)
+            writer.append(EntryKind.ADDED, uuid.uuid4().hex, body)
             return Account.of(_people(people), writer.entries).releases[-1]
 
     def reserve(
@@ -251,7 +257,7 @@ class Ledger(SentenceResult):
         if not isinstance(data, str):
             raise InputError(f"data is {type_phrase(data)}: give what names the data as text", parameter="data")
         what = plan if identity is None else identity
-        mark = "" if what is None else self.keyed(text_of(what))
+        mark = "" if what is None else self.keyed(canonical_json(what))
         told = {"plan": plan, "data": data, "mark": mark, **({"other_people": True} if other_people else {}), **told}
         body = self._body(experiment, charge, title, part, told)
         with self._writing(people) as writer:
@@ -266,7 +272,7 @@ class Ledger(SentenceResult):
                     parameter="again",
                 )
             if data and not other_people and all(one.body.get("data") != data for one in account.releases):
-                _elsewhere(account.people, writer.others(text_of({"data": data})[1:-1]))
+                _refuse_shared_data(account.people, writer.others(canonical_json({"data": data})[1:-1]))
             account.fits(experiment, body["part"])
             if part is not None and partition and account.limits and account.limits.partition != partition:
                 raise InputError(
@@ -274,16 +280,16 @@ class Ledger(SentenceResult):
                     parameter="part",
                 )
             account.check(charge, body["part"])
-            entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
+            entry = writer.append(EntryKind.RESERVED, uuid.uuid4().hex, body)
         return Reservation(self, _people(people), entry.release, entry.hash, body["at"])
 
     def saved(self, people: str, identity: Mapping[str, Any]) -> Spending | None:
         """What was last published of this plan; None where nothing was. It reads, and makes nothing."""
         lines = self.store.read() if self.store.exists else []
-        if not (keys := [e for e in lines if e.kind is Kind.OPENED]):
+        if not (keys := [e for e in lines if e.kind is EntryKind.OPENED]):
             return None
         mine = self.store.unchanged([e for e in lines if e.people == _people(people)])
-        return _published(_same(Account.of(_people(people), mine), _keyed(keys[0], text_of(identity))))
+        return _published(_same(Account.of(_people(people), mine), _keyed(keys[0], canonical_json(identity))))
 
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
@@ -291,7 +297,7 @@ class Ledger(SentenceResult):
             raise InputError(f"content is {type_phrase(content)}: give bytes or text", parameter="content")
         with self.store.writing("") as writer:
             if not writer.entries:
-                writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
+                writer.append(EntryKind.OPENED, "", {"key": secrets.token_hex(32), **_signature()})
             return _keyed(writer.entries[0], content)
 
     def _writing(self, people: str) -> Any:
@@ -304,9 +310,9 @@ class Ledger(SentenceResult):
         if not isinstance(charge, Charge):
             raise InputError(f"charge is {type_phrase(charge)}: give what charge_of returns", parameter="charge")
         return {
-            **told, "title": _short(title), "parts": written(experiment), "charge": charge.to_dict(),
-            "part": None if part is None else worded("part", part, needed="name the part, or leave it out"),
-            "neighbours": neighbours_in(experiment).value, **_signed(), "versions": _versions(),
+            **told, "title": _printable(title), "parts": serialize(experiment), "charge": charge.to_dict(),
+            "part": None if part is None else normalized_name("part", part, needed="name the part, or leave it out"),
+            "neighbours": experiment_neighbours(experiment).value, **_signature(), "versions": _versions(),
         }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -315,7 +321,7 @@ class Ledger(SentenceResult):
         return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
 
 
-def _keyed(opened: Entry, content: bytes | str) -> str:
+def _keyed(opened: LedgerEntry, content: bytes | str) -> str:
     told = content.encode(errors="surrogatepass") if isinstance(content, str) else content
     return hmac.new(bytes.fromhex(str(opened.body["key"])), told, hashlib.sha256).hexdigest()
 
@@ -326,32 +332,32 @@ def _same(account: Account, mark: str) -> list[Spending]:
 
 
 def _published(same: Sequence[Spending]) -> Spending | None:
-    return next((one for one in reversed(same) if one.state is Kind.PUBLISHED), None)
+    return next((one for one in reversed(same) if one.state is EntryKind.PUBLISHED), None)
 
 
-def _chained(entries: Sequence[Entry]) -> list[Trouble]:
+def _chain_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     """Lines that do not fit their hash or the line before them."""
     found, heads = [], dict[str, str]()
     for entry in entries:
         if entry.kept != entry.hash:
-            found.append(Trouble(entry.seq, "was changed after it was written"))
+            found.append(LedgerProblem(entry.seq, "was changed after it was written"))
         if entry.previous != heads.get(entry.people, ""):
-            found.append(Trouble(entry.seq, "does not follow the line before it: lines were removed or changed"))
+            found.append(LedgerProblem(entry.seq, "does not follow the line before it: lines were removed or changed"))
         heads[entry.people] = entry.kept
     return found
 
 
-def _closed(entries: Sequence[Entry]) -> list[Trouble]:
+def _closing_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     """Lines that publish, withhold or give back what is not open."""
-    found, states = [], dict[str, Kind]()
+    found, states = [], dict[str, EntryKind]()
     for entry in entries:
-        if entry.kind in (Kind.RESERVED, Kind.ADDED):
+        if entry.kind in (EntryKind.RESERVED, EntryKind.ADDED):
             if entry.release in states:
-                found.append(Trouble(entry.seq, "has the number of another release"))
+                found.append(LedgerProblem(entry.seq, "has the number of another release"))
             states[entry.release] = entry.kind
-        elif entry.kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID):
-            if entry.release not in states or not closes(states[entry.release], entry.kind):
-                found.append(Trouble(entry.seq, "closes a release that is not open"))
+        elif entry.kind in (EntryKind.PUBLISHED, EntryKind.WITHHELD, EntryKind.VOID):
+            if entry.release not in states or not can_close(states[entry.release], entry.kind):
+                found.append(LedgerProblem(entry.seq, "closes a release that is not open"))
             states[entry.release] = entry.kind
     return found
 
@@ -359,19 +365,19 @@ def _closed(entries: Sequence[Entry]) -> list[Trouble]:
 def _account(people: str, writer: Writer) -> Account:
     """The account to write to; a new one is not called like another, for half of what is known would be in each."""
     if not writer.entries:
-        _unlike(people, writer.others())
+        _refuse_confusable(people, writer.others())
     return Account.of(people, writer.entries)
 
 
-def _unlike(people: str, others: Sequence[str]) -> None:
+def _refuse_confusable(people: str, others: Sequence[str]) -> None:
     """Refuse a new name that may be taken for one of the others."""
-    if people not in others and (found := [name for name in others if alike(name, people)]):
+    if people not in others and (found := [name for name in others if confusable(name, people)]):
         raise InputError(
             f"people is {people!r}, but the ledger calls them {found[0]!r}: use that name", parameter="people"
         )
 
 
-def _elsewhere(people: str, others: Sequence[str]) -> None:
+def _refuse_shared_data(people: str, others: Sequence[str]) -> None:
     """Refuse data that another account holds."""
     if others:
         raise InputError(
@@ -391,7 +397,7 @@ def _addresses(body: Mapping[str, Any]) -> list[str]:
     return [text for text in said if isinstance(text, str) and ("/" in text or "\\" in text)]
 
 
-def _addressed(entries: Sequence[Entry]) -> list[Trouble]:
+def _address_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     """Lines with the address of a table in them."""
     found = []
     for entry in entries:
@@ -402,11 +408,11 @@ def _addressed(entries: Sequence[Entry]) -> list[Trouble]:
             say = (
                 f"holds {what}, and so may the files released then: {do}hand on the ledger's export instead of it, and"
             )
-            found.append(Trouble(entry.seq, f"{say} take those files back"))
+            found.append(LedgerProblem(entry.seq, f"{say} take those files back"))
     return found
 
 
-def _nameless(body: Mapping[str, Any]) -> dict[str, Any]:
+def _without_addresses(body: Mapping[str, Any]) -> dict[str, Any]:
     """A line's body without them."""
     if not _addresses(body):
         return dict(body)
@@ -415,7 +421,7 @@ def _nameless(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "table": "…", **({"plan": {**plan, "data": data}} if data and isinstance(plan, Mapping) else {})}
 
 
-def _twofold(lines: Mapping[str, Sequence[Entry]]) -> list[Trouble]:
+def _shared_data(lines: Mapping[str, Sequence[LedgerEntry]]) -> list[LedgerProblem]:
     """Accounts that look like one: data that is in several without anybody's word, names that look alike."""
     holders: dict[str, dict[str, bool]] = {}
     for people, mine in lines.items():
@@ -428,31 +434,31 @@ def _twofold(lines: Mapping[str, Sequence[Entry]]) -> list[Trouble]:
         if len(several) > 1:
             named = " and ".join(map(repr, several))
             what = f"{named} hold the same data: what one of them faces is what is spent in all of them together"
-            found.append(Trouble(0, what))
+            found.append(LedgerProblem(0, what))
     names = list(lines)
     for i, one in enumerate(names):
-        found += [Trouble(0, f"{one!r} and {other!r} look alike: are they not the same people?")
-                  for other in names[i + 1 :] if alike(one, other)]  # fmt: skip
+        found += [LedgerProblem(0, f"{one!r} and {other!r} look alike: are they not the same people?")
+                  for other in names[i + 1 :] if confusable(one, other)]  # fmt: skip
     return found
 
 
 def _people(name: Any) -> str:
     if not isinstance(name, str):
         raise InputError("people is no name: give one, such as 'patients'", parameter="people")
-    return worded("people", name, needed="name those whom the releases are about, such as 'patients'")
+    return normalized_name("people", name, needed="name those whom the releases are about, such as 'patients'")
 
 
-def _short(text: Any) -> str:
+def _printable(text: Any) -> str:
     """A title or a reason: its first letters, and nothing that cannot be printed."""
     return "".join(c if c.isprintable() else " " for c in str("" if text is None else text)[:_LONGEST]).strip()
 
 
-def _signed() -> dict[str, str]:
+def _signature() -> dict[str, str]:
     try:
         who = getpass.getuser()
     except (KeyError, OSError, ImportError):  # a container without a name for its user
         who = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
-    return {"at": _now(), "by": _short(who)}
+    return {"at": _now(), "by": _printable(who)}
 
 
 def _now() -> str:

@@ -33,11 +33,11 @@ _MOST = 200_000  # numbers of one part: a line of a ledger is read whole
 _DEEPEST = 20
 
 
-def written(experiment: Experiment) -> list[dict[str, Any]]:
+def serialize(experiment: Experiment) -> list[dict[str, Any]]:
     """What an experiment was built from, ready for JSON: a builder, its parameters and how often, for each part.
 
     >>> import epsilens as el
-    >>> written(el.compose(el.laplace(epsilon=0.5).repeat(2), el.gaussian(psi=1.0)))
+    >>> serialize(el.compose(el.laplace(epsilon=0.5).repeat(2), el.gaussian(psi=1.0)))
     [{'builder': 'laplace', 'parameters': {'epsilon': 0.5}, 'times': 2}, {'builder': 'gaussian', ...}]
     """
     if not isinstance(experiment, Experiment):
@@ -48,14 +48,14 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
     made = [_part(part, times) for part, times in experiment.parts or ((experiment, 1),)]
-    if rebuilt(made) == experiment:
+    if deserialize(made) == experiment:
         return made
     if experiment.parts and experiment.worlds.reversed:  # as a whole, and not each of its parts
-        whole = {"experiment": {"experiment": written(experiment.reverse())}}
+        whole = {"experiment": {"experiment": serialize(experiment.reverse())}}
         made = [{"builder": _WHOLE, "parameters": whole, "times": 1, "reversed": True}]
-        if rebuilt(made) == experiment:
+        if deserialize(made) == experiment:
             return made
-    raise _cannot(experiment)
+    raise _unserializable(experiment)
 
 
 def _part(part: Experiment, times: int) -> dict[str, Any]:
@@ -65,15 +65,15 @@ def _part(part: Experiment, times: int) -> dict[str, Any]:
         try:
             said = {key: _plain(value) for key, value in options.items()}
             made = {"builder": name, "parameters": said, "times": times, **turned}
-            again = rebuilt([{**made, "times": 1}])
+            again = deserialize([{**made, "times": 1}])
             if again != part:  # what else is told of it, such as the distance a measurement was read at
                 made["told"] = {key: _plain(v) for key, v in part.parameters.items() if key not in again.parameters}
-                again = rebuilt([{**made, "times": 1}])
+                again = deserialize([{**made, "times": 1}])
             if again == part:
                 return made
         except EpsilensError:
             continue
-    raise _cannot(part)
+    raise _unserializable(part)
 
 
 def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -99,7 +99,7 @@ def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _plain(value: Any) -> Any:
     """A value in JSON's terms; an experiment as its parts, a matrix of equal diagonals as its first column."""
     if isinstance(value, Experiment):
-        return {"experiment": written(value)}
+        return {"experiment": serialize(value)}
     if isinstance(value, np.generic):
         value = value.item()
     elif hasattr(value, "toarray"):  # sparse
@@ -138,7 +138,7 @@ def _spread(column: Any) -> np.ndarray[Any, Any]:
     return np.where(away >= 0, numbers[np.maximum(away, 0)], 0.0)
 
 
-def _cannot(part: Experiment) -> InputError:
+def _unserializable(part: Experiment) -> InputError:
     require_independent(part)  # a claim of what shares unknowns would be added up as if it did not
     return InputError(
         f"{part.name} cannot be written down so that it is built again: enter what is known of it as a claim, such as "
@@ -147,14 +147,14 @@ def _cannot(part: Experiment) -> InputError:
     )
 
 
-def rebuilt(parts: Sequence[Mapping[str, Any]]) -> Experiment:
+def deserialize(parts: Sequence[Mapping[str, Any]]) -> Experiment:
     """The experiment again.
 
-    >>> rebuilt([{"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 2}])
+    >>> deserialize([{"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 2}])
     laplace(epsilon=0.5).repeat(2)
     """
     try:
-        return _rebuilt(parts, 0)
+        return _deserialize(parts, 0)
     except EpsilensError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
@@ -164,7 +164,7 @@ def rebuilt(parts: Sequence[Mapping[str, Any]]) -> Experiment:
         ) from None
 
 
-def _rebuilt(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
+def _deserialize(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
     if depth > _DEEPEST:
         raise InputError(f"the ledger speaks of experiments within more than {_DEEPEST} others: it was changed")
     made = []
@@ -208,5 +208,5 @@ def _value(value: Any, depth: int) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "experiment" in value:
-        return _rebuilt(value["experiment"], depth + 1)
+        return _deserialize(value["experiment"], depth + 1)
     return _spread(value["diagonals"]) if "diagonals" in value else float(value["number"])

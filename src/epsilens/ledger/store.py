@@ -28,7 +28,7 @@ from ..errors import InputError, MissingExtra, type_phrase
 VERSION = 1
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What a line says."""
 
     OPENED = "opened"  # the ledger itself: its key
@@ -41,11 +41,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """A line. ``people`` is the account: those whom the releases are about, not the table they are in."""
 
     people: str
-    kind: Kind
+    kind: EntryKind
     release: str
     body: Mapping[str, Any]
     previous: str = ""
@@ -55,14 +55,14 @@ class Entry:
     @cached_property
     def hash(self) -> str:
         """Over everything in the line and the hash of the one before it in the same account."""
-        said = [self.people, self.kind.value, self.release, text_of(self.body), self.previous]
-        return hashlib.sha256(text_of(said).encode("utf-8", "surrogatepass")).hexdigest()
+        said = [self.people, self.kind.value, self.release, canonical_json(self.body), self.previous]
+        return hashlib.sha256(canonical_json(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def text_of(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """JSON, the same for equal values.
 
-    >>> text_of({"b": 0.1, "a": [1, None]})
+    >>> canonical_json({"b": 0.1, "a": [1, None]})
     '{"a":[1,null],"b":0.1}'
     """
     try:
@@ -175,14 +175,14 @@ class Store:
             )
         return False
 
-    def read(self) -> list[Entry]:
+    def read(self) -> list[LedgerEntry]:
         """All lines, in the order in which they were written."""
         if self.path is not None and not self.path.exists():
             return []
         with self._talking() as connection:
             return self.lines(connection) if self._has_table(connection) else []
 
-    def lines(self, connection: Any, people: str | None = None) -> list[Entry]:
+    def lines(self, connection: Any, people: str | None = None) -> list[LedgerEntry]:
         """The lines of one account or of all; a ledger that a newer version wrote into is not read."""
         asked = self._sa.select(self._table).order_by(self._table.c.seq)
         if people is not None:
@@ -191,7 +191,7 @@ class Store:
         found = [self._entry(row) for row in connection.execute(asked).mappings()]
         return [entry for entry in found if people in (None, entry.people)]
 
-    def _entry(self, row: Any) -> Entry:
+    def _entry(self, row: Any) -> LedgerEntry:
         try:
             texts = [row[name] for name in ("people", "release", "previous", "hash")]
             body = json.loads(row["body"], parse_constant=_no_number)
@@ -199,7 +199,7 @@ class Store:
             if not all(isinstance(text, str) for text in (*texts, kind)):
                 raise TypeError
             if version <= VERSION:
-                return Entry(texts[0], Kind(kind), texts[1], body, texts[2], row["seq"], texts[3])
+                return LedgerEntry(texts[0], EntryKind(kind), texts[1], body, texts[2], row["seq"], texts[3])
         except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError(
                 f"line {row['seq']} of {self.name} cannot be read: it was changed by other hands", parameter="ledger"
@@ -208,7 +208,7 @@ class Store:
             f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
         )
 
-    def unchanged(self, entries: list[Entry]) -> list[Entry]:
+    def unchanged(self, entries: list[LedgerEntry]) -> list[LedgerEntry]:
         """The lines of one account, once each is as it was written."""
         head = ""
         for entry in entries:
@@ -227,7 +227,7 @@ class Store:
     def writing(self, people: str) -> Iterator[Writer]:
         """The account under its lock: what is appended inside is committed at the end, or not at all."""
         if self.path is not None:
-            _made(self.path)
+            _create_private(self.path)
         with self._talking(writes=True) as connection:
             if self.path is None:
                 for statement in _READY:
@@ -244,11 +244,11 @@ class Store:
             asked = asked.where(self._table.c.body.contains(holding, autoescape=True))
         return [str(name) for name in connection.execute(asked.order_by(self._table.c.people)).scalars()]
 
-    def append(self, connection: Any, entry: Entry) -> None:
+    def append(self, connection: Any, entry: LedgerEntry) -> None:
         """One more line, inside :meth:`writing`."""
         row = {
-            "people": entry.people, "kind": entry.kind.value, "release": entry.release, "body": text_of(entry.body),
-            "previous": entry.previous, "hash": entry.hash,
+            "people": entry.people, "kind": entry.kind.value, "release": entry.release,
+            "body": canonical_json(entry.body), "previous": entry.previous, "hash": entry.hash,
         }  # fmt: skip
         connection.execute(self._table.insert().values(row))
 
@@ -280,10 +280,10 @@ class Writer:
         """The names of the other accounts, those alone with a line that holds this text."""
         return [name for name in self._store.names(self._connection, holding) if name != self._people]
 
-    def append(self, kind: Kind, release: str, body: dict[str, Any]) -> Entry:
+    def append(self, kind: EntryKind, release: str, body: dict[str, Any]) -> LedgerEntry:
         """One more line."""
         head = self.entries[-1].hash if self.entries else ""
-        text = text_of({"version": VERSION, **body})
+        text = canonical_json({"version": VERSION, **body})
         try:
             text.encode()
         except UnicodeEncodeError:
@@ -291,7 +291,7 @@ class Writer:
                 "what is to be written into the ledger has letters that do not exist: leave them out"
             ) from None
         # As it will be read: keys are words, and pairs are lists.
-        entry = Entry(self._people, kind, release, json.loads(text), head)
+        entry = LedgerEntry(self._people, kind, release, json.loads(text), head)
         self._store.append(self._connection, entry)
         self.entries.append(entry)
         return entry
@@ -316,7 +316,7 @@ def _file(url: str, told: bool) -> Path:
     return path
 
 
-def _made(path: Path) -> None:
+def _create_private(path: Path) -> None:
     """An empty file that only its owner reads, where there is none: a ledger holds the key of its hashes."""
     with suppress(OSError):  # told by the database, in its own words
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))

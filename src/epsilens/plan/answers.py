@@ -9,9 +9,9 @@ totals of all queries that are split by the same columns, one grouping by owner 
 further ones only where an owner has more rows or groups than the plan allows.
 
 Of an owner's rows, people and groups at most so many are used, chosen by hash. Where no limit bites nothing is hashed:
-:func:`bound_by` finds first, in one grouping for several queries, whether any owner has more than is allowed. Where
-some have, only the rows of these owners are put in order, and what they lose is subtracted from the answers of the
-whole table.
+:func:`binding_needs` finds first, in one grouping for several queries, whether any owner has more than is allowed.
+Where some have, only the rows of these owners are put in order, and what they lose is subtracted from the answers of
+the whole table.
 
 People counted: an owner counts in at most G of their groups. Rows, sums, averages, and the people of a household: at
 most m items in total, after all but G groups were left out where G says more than m. The order is that of
@@ -35,9 +35,19 @@ from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.row_limit import OWNER, in_hash_order, keep, told_apart
 from ..data.tables.table import OpenTable
 from ..errors import InputError
-from .labels import shown
+from .labels import display_label
 from .model import Release
-from .scan_plan import Items, Look, Need, Survey, content_of, look, needs_of, owners_of, survey
+from .scan_plan import (
+    ItemKind,
+    Need,
+    QueryColumns,
+    Survey,
+    content_columns,
+    needs_of,
+    owner_columns,
+    query_columns,
+    survey,
+)
 
 # -- bounding contributions ----------------------------------------------------------------------------------------
 
@@ -47,7 +57,7 @@ MOST_COUNTERS = 8
 _ROWS_AT_ONCE = 1_500_000
 
 
-def alike(needs: Sequence[Need]) -> Iterator[list[Need]]:
+def grouped_needs(needs: Sequence[Need]) -> Iterator[list[Need]]:
     """The needs that are answered together: the same items, split by the same columns."""
 
     def kind(need: Need) -> tuple[Any, ...]:
@@ -69,15 +79,15 @@ def batches(needs: Sequence[Need], most: int = MOST_COUNTERS) -> Iterator[list[N
             yield same[start : start + most]
 
 
-def _flags(found: Look, needs: Sequence[Need]) -> list[str]:
+def _flags(found: QueryColumns, needs: Sequence[Need]) -> list[str]:
     return list(dict.fromkeys(found.used[need.position] for need in needs))
 
 
-def items_of(found: Look, needs: Sequence[Need], items: Items) -> Any:
+def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> Any:
     """The items that needs of one kind count: rows, or those with a row, once."""
-    if items is Items.ROWS:
+    if items is ItemKind.ROWS:
         return found.rows
-    whose = ["p", "q"] if items is Items.MEMBERS else ["p"]
+    whose = ["p", "q"] if items is ItemKind.MEMBERS else ["p"]
     return found.rows.group_by([*whose, *found.keys]).agg(
         **{flag: found.rows[flag].any() for flag in _flags(found, needs)}
     )
@@ -90,28 +100,32 @@ def each_owner(items: Any, flags: Sequence[str]) -> Any:
 
 def _items_by_owner(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
     """How many items (or groups) of each need every owner has; needs of one batch, and one kind of items."""
-    items = Items.PEOPLE if groups else needs[0].items
-    found = look(table, needs, seen, split=items is not Items.ROWS, sums=False)
+    items = ItemKind.PEOPLE if groups else needs[0].items
+    found = query_columns(table, needs, seen, split=items is not ItemKind.ROWS, sums=False)
     return each_owner(items_of(found, needs, items), _flags(found, needs)), found.used
 
 
 def _limits(needs: Sequence[Need]) -> Iterator[tuple[list[Need], bool]]:
     """What can bite: needs whose items are limited, and needs whose groups are, in batches."""
     for groups in (False, True):
-        limited = [n for n in needs if (n.groups is not None if groups else n.items is not Items.PEOPLE or n.split_by)]
-        rows = [n for n in limited if n.items is Items.ROWS and not groups]
+        limited = [
+            n for n in needs if (n.groups is not None if groups else n.items is not ItemKind.PEOPLE or n.split_by)
+        ]
+        rows = [n for n in limited if n.items is ItemKind.ROWS and not groups]
         for start in range(0, len(rows), MOST_COUNTERS):  # rows are limited in total, whatever the groups
             yield rows[start : start + MOST_COUNTERS], groups
-        for kind in (Items.PEOPLE, Items.MEMBERS, Items.ROWS):
-            for batch in batches([n for n in limited if n.items is kind and (groups or kind is not Items.ROWS)]):
+        for kind in (ItemKind.PEOPLE, ItemKind.MEMBERS, ItemKind.ROWS):
+            for batch in batches([n for n in limited if n.items is kind and (groups or kind is not ItemKind.ROWS)]):
                 yield batch, groups
 
 
-def _allowed(need: Need, groups: bool) -> int:
+def _item_limit(need: Need, groups: bool) -> int:
     return need.groups if groups and need.groups is not None else need.most
 
 
-def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> tuple[list[Need], list[Any]]:
+def binding_needs(
+    opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int
+) -> tuple[list[Need], list[Any]]:
     """The needs of which some owner has more than is allowed, and tables of these owners ``p``.
 
     ``most_rows`` are the most rows of one owner: below it no limit can bite.
@@ -121,7 +135,7 @@ def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: 
     owners = []
     for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
         each, used = _items_by_owner(opened.table, batch, seen, groups)
-        more = {f"over{n.position}": each[used[n.position]] > _allowed(n, groups) for n in batch}
+        more = {f"over{n.position}": each[used[n.position]] > _item_limit(n, groups) for n in batch}
         some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
         found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]
         bound |= {n.position: n for n in batch if found[f"over{n.position}"]}
@@ -129,13 +143,13 @@ def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: 
     return [bound[i] for i in sorted(bound)], owners
 
 
-def narrowed(needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> list[str]:
-    """The columns that are needed to see what is kept; ``content`` as :func:`~.needs.content_of` gives it."""
+def needed_columns(needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> list[str]:
+    """The columns that are needed to see what is kept; ``content`` as :func:`~.needs.content_columns` gives it."""
     own = (name for need in needs for name in need.columns)
-    return sorted({*content[0], *content[1], *owners_of(needs[0].data), *own})
+    return sorted({*content[0], *content[1], *owner_columns(needs[0].data), *own})
 
 
-def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
+def rows_of_owners(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
     """The rows of these owners, with whose they are as :data:`OWNER`, kept by the engine."""
     some = reduce(lambda a, b: a.union(b), owners).distinct()
     narrow = opened.table.select(*columns)
@@ -150,34 +164,36 @@ def shards(
     count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
     parts = -(-count // _ROWS_AT_ONCE)
     if parts <= 1 or engine.kind != "duckdb":  # the others spread their work by themselves
-        yield hashed(engine, rows, needs, content)
+        yield with_row_hash(engine, rows, needs, content)
         return
     name = "epsilens part"
     placed = engine.cache(rows.mutate(**{name: in_hash_order(rows, [OWNER]) % parts}))
     for part in range(parts):
-        yield hashed(engine, placed.filter(placed[name] == part).drop(name), needs, content)
+        yield with_row_hash(engine, placed.filter(placed[name] == part).drop(name), needs, content)
 
 
-def hashed(engine: Engine, owned: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> Any:
+def with_row_hash(
+    engine: Engine, owned: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
+) -> Any:
     """The rows with the hash that puts each owner's in order, where rows are what is limited."""
-    if all(need.items is not Items.ROWS for need in needs):
+    if all(need.items is not ItemKind.ROWS for need in needs):
         return owned
     plain = owned.mutate(**{name: value_of(owned[name], "query") for part in content for name in part})
     return engine.cache(told_apart(plain, *content))
 
 
-def kept_of(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, Look]:
+def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, QueryColumns]:
     """What each owner adds, by group, to needs that are alike: a row for every ``p`` and group.
 
-    The table is one that :func:`hashed` made. For need i: ``n{i}`` the items covered, ``k{i}`` those kept;
+    The table is one that :func:`with_row_hash` made. For need i: ``n{i}`` the items covered, ``k{i}`` those kept;
     ``dv{i}_{part}`` and ``dc{i}_{part}`` the sums, before and after bounds, of what is dropped; ``kc{i}_{part}`` the
     sums after bounds of what is kept.
     """
     ibis = need_ibis()
     kind = needs[0].items
-    found = look(table, needs, seen)
-    items, ties = items_of(found, needs, kind), ["q", *found.keys] if kind is Items.MEMBERS else found.keys
-    if kind is Items.ROWS:
+    found = query_columns(table, needs, seen)
+    items, ties = items_of(found, needs, kind), ["q", *found.keys] if kind is ItemKind.MEMBERS else found.keys
+    if kind is ItemKind.ROWS:
         ties = []
     else:
         items = items.mutate(hash_=in_hash_order(items, ["p", *ties]))
@@ -227,7 +243,7 @@ Label: TypeAlias = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ExactAnswer:
     """One published number before noise.
 
     ``value`` is that of the whole table; ``limited`` after limits on contributions; ``bounded`` after bounds too, which
@@ -292,20 +308,20 @@ class Tally:
         """The sum of the values that count, within bounds."""
         return self.clamped - self.dropped_clamped
 
-    def answer(self, need: Need, label: Label) -> Answer:
+    def answer(self, need: Need, label: Label) -> ExactAnswer:
         """As a number before noise, with what it was before limits and bounds."""
         kept, people = self.kept, self.owners
-        group, nulls = shown(label), self.covered - self.items if need.valued else 0
+        group, nulls = display_label(label), self.covered - self.items if need.valued else 0
         if not need.valued:
-            return Answer(group, float(self.items), float(kept), float(kept), kept, people)
+            return ExactAnswer(group, float(self.items), float(kept), float(kept), kept, people)
         totals = self.value, self.value - self.dropped_value, self.added
         sizes = (self.items, kept, kept) if need.query.kind is QueryKind.AVERAGE else (1, 1, 1)
         value, limited, bounded = (float(t / n) if n else 0.0 for t, n in zip(totals, sizes, strict=True))
-        return Answer(group, value, limited, bounded, kept, people, nulls)
+        return ExactAnswer(group, value, limited, bounded, kept, people, nulls)
 
 
 @dataclass
-class _Work:
+class _AnswerWork:
     """The tallies under way, by query and group."""
 
     opened: OpenTable
@@ -320,7 +336,7 @@ class _Work:
 
 def answers_of(
     opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None
-) -> tuple[tuple[Answer, ...], ...]:
+) -> tuple[tuple[ExactAnswer, ...], ...]:
     """The answers of each query, a group each: public groups in the plan's order, others in their own.
 
     ``tell`` hears how many queries are answered, and what comes next.
@@ -339,7 +355,7 @@ def tallies_of(
     needs = needs_of(opened.table, plan)
     tell(0, "surveying the table")
     seen = replace(survey(opened, needs), stepped=stepped)
-    work = _Work(opened, needs, seen, {n.position: {} for n in needs})
+    work = _AnswerWork(opened, needs, seen, {n.position: {} for n in needs})
     done = 0
     for batch in batches(needs, len(needs)):
         tell(done, f"answering {batch[0].query}")
@@ -354,13 +370,13 @@ def tallies_of(
         bound, owners = _people(work)
         if bound:
             tell(done, "limiting what one person adds")
-            _drop(work, bound, owners)
-    return {need: _listed(work, need) for need in needs}
+            _subtract_excess(work, bound, owners)
+    return {need: _label_tallies(work, need) for need in needs}
 
 
-def _listed(work: _Work, need: Need) -> list[tuple[Label, Tally]]:
+def _label_tallies(work: _AnswerWork, need: Need) -> list[tuple[Label, Tally]]:
     tallies = work.tallies[need.position]
-    labels = need.labels if need.labels is not None else sorted(tallies, key=in_order)
+    labels = need.labels if need.labels is not None else sorted(tallies, key=label_order)
     if need.public_size and any(t.covered > t.items for t in tallies.values()):
         raise InputError(
             f"size is public, but {need.query.column!r} has no value in some rows, and a value that is missing tells "
@@ -370,7 +386,7 @@ def _listed(work: _Work, need: Need) -> list[tuple[Label, Tally]]:
     return [(label, tallies.get(label, Tally())) for label in labels]
 
 
-def in_order(label: Label) -> tuple[Any, ...]:
+def label_order(label: Label) -> tuple[Any, ...]:
     """Groups in the order of their values, nothing recorded last."""
     return tuple((part is None, 0 if part is None else part) for part in label)
 
@@ -379,13 +395,13 @@ def _by_group(rows: Any, keys: Sequence[str], sums: dict[str, Any]) -> Any:
     return rows.group_by(list(keys)).agg(**sums) if keys else rows.aggregate(**sums)
 
 
-def _each_flag(found: Look, needs: Sequence[Need]) -> list[str]:
+def _each_flag(found: QueryColumns, needs: Sequence[Need]) -> list[str]:
     return list(dict.fromkeys(found.used[n.position] for n in needs))
 
 
-def _totals(work: _Work, needs: Sequence[Need]) -> None:
+def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
     """Rows and sums of the whole table, for needs that are split by the same columns."""
-    found = look(work.opened.table, needs, work.seen)
+    found = query_columns(work.opened.table, needs, work.seen)
     rows, sums = found.rows, {}
     for need in needs:
         i = need.position
@@ -396,7 +412,7 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
             sums[f"{name}_{found.used[i]}"] = rows[name].sum(where=used)
     grouped = _by_group(rows, found.keys, sums)
     if found.keys:
-        grouped = grouped.filter(_some(grouped, [found.covered[n.position] for n in needs]))
+        grouped = grouped.filter(_any_covered(grouped, [found.covered[n.position] for n in needs]))
     most = MOST_GROUPS * len(needs)
     got = work.fetch(grouped.limit(most + 1))
     for need in needs:
@@ -424,28 +440,28 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
             )
 
 
-def _some(grouped: Any, names: Sequence[str]) -> Any:
+def _any_covered(grouped: Any, names: Sequence[str]) -> Any:
     """Whether some need covers the group."""
     return sum((grouped[name] for name in dict.fromkeys(names)), start=0) > 0
 
 
-def _people(work: _Work) -> tuple[list[Need], list[Any]]:
+def _people(work: _AnswerWork) -> tuple[list[Need], list[Any]]:
     """The owners behind every group; the needs whose limits somebody exceeds, and who."""
     most_rows = 0
     plain = [n for n in work.needs if not n.split_by]
     split = [n for n in work.needs if n.split_by]
     for batch in (list(b) for b in batches(plain)) if plain else [[work.needs[0]]]:
-        most_rows = max(most_rows, _without_groups(work, batch))
+        most_rows = max(most_rows, _count_owners(work, batch))
     for batch in batches(split):
-        _with_groups(work, batch)
-    for batch in batches([n for n in work.needs if n.items is Items.MEMBERS]):
-        _members(work, batch)
-    return bound_by(work.opened, work.needs, work.seen, most_rows)
+        _count_owners_by_group(work, batch)
+    for batch in batches([n for n in work.needs if n.items is ItemKind.MEMBERS]):
+        _count_members(work, batch)
+    return binding_needs(work.opened, work.needs, work.seen, most_rows)
 
 
-def _without_groups(work: _Work, needs: Sequence[Need]) -> int:
+def _count_owners(work: _AnswerWork, needs: Sequence[Need]) -> int:
     """The owners behind answers that are not split; returns the most rows of one owner."""
-    found = look(work.opened.table, needs, work.seen, split=False, sums=False)
+    found = query_columns(work.opened.table, needs, work.seen, split=False, sums=False)
     rows = found.rows.mutate(all_=True)
     each = each_owner(rows, ["all_", *_each_flag(found, needs)])
     asked = {flag: ones(each[flag] > 0).sum() for flag in _each_flag(found, needs)}
@@ -454,19 +470,19 @@ def _without_groups(work: _Work, needs: Sequence[Need]) -> int:
         if not need.split_by:
             tally = work.tallies[need.position][()]
             tally.people = int(got[found.used[need.position]] or 0)
-            if need.items is Items.PEOPLE:
+            if need.items is ItemKind.PEOPLE:
                 tally.items = tally.people
     return int(got["most"] or 0)
 
 
-def _counted(work: _Work, needs: Sequence[Need], items: Items) -> Iterator[tuple[Need, Tally, int]]:
+def _item_counts(work: _AnswerWork, needs: Sequence[Need], items: ItemKind) -> Iterator[tuple[Need, Tally, int]]:
     """How many such items each group of these needs has."""
-    found = look(work.opened.table, needs, work.seen, sums=False)
+    found = query_columns(work.opened.table, needs, work.seen, sums=False)
     each = items_of(found, needs, items)
     flags = _each_flag(found, needs)
     grouped = _by_group(each, found.keys, {flag: ones(each[flag]).sum() for flag in flags})
     if found.keys:
-        grouped = grouped.filter(_some(grouped, flags))
+        grouped = grouped.filter(_any_covered(grouped, flags))
     for row in work.fetch(grouped):
         for need in needs:
             number = int(row[found.used[need.position]] or 0)
@@ -474,29 +490,29 @@ def _counted(work: _Work, needs: Sequence[Need], items: Items) -> Iterator[tuple
                 yield need, work.tallies[need.position][tuple(row[key] for key in found.keys)], number
 
 
-def _with_groups(work: _Work, needs: Sequence[Need]) -> None:
-    for need, tally, number in _counted(work, needs, Items.PEOPLE):
+def _count_owners_by_group(work: _AnswerWork, needs: Sequence[Need]) -> None:
+    for need, tally, number in _item_counts(work, needs, ItemKind.PEOPLE):
         tally.people = number
-        if need.items is Items.PEOPLE:
+        if need.items is ItemKind.PEOPLE:
             tally.items = number
     for need in needs:
-        if need.items is Items.PEOPLE:
+        if need.items is ItemKind.PEOPLE:
             for tally in work.tallies[need.position].values():
                 tally.covered = tally.items
 
 
-def _members(work: _Work, needs: Sequence[Need]) -> None:
-    for _, tally, number in _counted(work, needs, Items.MEMBERS):
+def _count_members(work: _AnswerWork, needs: Sequence[Need]) -> None:
+    for _, tally, number in _item_counts(work, needs, ItemKind.MEMBERS):
         tally.items = number
 
 
-def _drop(work: _Work, bound: Sequence[Need], owners: Sequence[Any]) -> None:
+def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[Any]) -> None:
     """What the owners above a limit lose, query by query and group by group."""
-    engine, content = work.opened.engine, content_of(work.needs)
-    theirs = above(work.opened, owners, narrowed(bound, content), str(bound[0].data.owner))
+    engine, content = work.opened.engine, content_columns(work.needs)
+    theirs = rows_of_owners(work.opened, owners, needed_columns(bound, content), str(bound[0].data.owner))
     for rows in shards(engine, theirs, bound, content):
-        for together in alike(bound):
-            each, found = kept_of(rows, together, work.seen)
+        for together in grouped_needs(bound):
+            each, found = owner_totals(rows, together, work.seen)
             sums: dict[str, Any] = {}
             for i in (n.position for n in together):
                 sums[f"items{i}"] = (each[f"n{i}"] - each[f"k{i}"]).sum()
@@ -512,7 +528,7 @@ def _drop(work: _Work, bound: Sequence[Need], owners: Sequence[Any]) -> None:
                     tally.touched += number
 
 
-def _subtract(work: _Work, needs: Sequence[Need], found: Look, row: dict[str, Any]) -> None:
+def _subtract(work: _AnswerWork, needs: Sequence[Need], found: QueryColumns, row: dict[str, Any]) -> None:
     label = tuple(row[key] for key in found.keys)
     for need in needs:
         i, tally = need.position, work.tallies[need.position].get(label)

@@ -26,11 +26,11 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from . import plain_cells as plain
 from .answers import Label, Tally, tallies_of
-from .contribution import Noisy, noisy_of
-from .labels import mentioned, shown
+from .contribution import NoisyNumber, noisy_numbers
+from .labels import display_label, mentioned_columns
 from .model import Release
 from .noise import scale_of, threshold_of
-from .scan_plan import Items, Need, content_of, needs_of, owners_of
+from .scan_plan import ItemKind, Need, content_columns, needs_of, owner_columns
 
 _COMPARED = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _CALCULATED = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
@@ -54,19 +54,19 @@ class Cells:
 
     query: int
     labels: tuple[Label, ...]
-    numbers: dict[Noisy, tuple[Fraction, ...]]
+    numbers: dict[NoisyNumber, tuple[Fraction, ...]]
     sizes: tuple[int, ...] = ()  # of an average whose size is public
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The groups as they are shown."""
-        return tuple(shown(label) for label in self.labels)
+        return tuple(display_label(label) for label in self.labels)
 
 
-def draws_of(plan: Release, i: int, epsilon: float | None = None) -> dict[Noisy, Draw]:
+def draws_of(plan: Release, i: int, epsilon: float | None = None) -> dict[NoisyNumber, Draw]:
     """By which noise, and which threshold, each number of query i goes out, at the plan's total ε or another."""
-    kinds, at = noisy_of(plan.queries[i]), plan.epsilon if epsilon is None else epsilon
-    decides = Noisy.PEOPLE if Noisy.PEOPLE in kinds else Noisy.ANSWER
+    kinds, at = noisy_numbers(plan.queries[i]), plan.epsilon if epsilon is None else epsilon
+    decides = NoisyNumber.PEOPLE if NoisyNumber.PEOPLE in kinds else NoisyNumber.ANSWER
     return {
         noisy: Draw(
             plan.mechanism.noise,
@@ -77,10 +77,10 @@ def draws_of(plan: Release, i: int, epsilon: float | None = None) -> dict[Noisy,
     }
 
 
-def unit_of(plan: Release, i: int, noisy: Noisy) -> Fraction:
+def unit_of(plan: Release, i: int, noisy: NoisyNumber) -> Fraction:
     """What one unit of a number is in the plan's own terms: a person, a row, a step of a sum."""
     query = plan.queries[i]
-    if query.bounds is None or noisy not in (Noisy.ANSWER, Noisy.TOTAL):
+    if query.bounds is None or noisy not in (NoisyNumber.ANSWER, NoisyNumber.TOTAL):
         return Fraction(1)
     return Steps.of(*query.bounds).size
 
@@ -91,27 +91,27 @@ def cells(opened: OpenTable, plan: Release, tell: Callable[[int, str], object] |
     for need, tallies in tallies_of(opened, plan, tell, stepped=True).items():
         kept = [(label, tally) for label, tally in tallies if need.public or tally.owners]
         numbers = {
-            kind: tuple(_number(need, tally, kind) for _, tally in kept) for kind in _grouped(plan, need.position)
+            kind: tuple(_number(need, tally, kind) for _, tally in kept) for kind in _group_numbers(plan, need.position)
         }
         if need.touched:
-            numbers[Noisy.TOUCHED] = (Fraction(max((tally.touched for _, tally in tallies), default=0)),)
+            numbers[NoisyNumber.TOUCHED] = (Fraction(max((tally.touched for _, tally in tallies), default=0)),)
         sizes = tuple(tally.kept for _, tally in kept) if need.public_size else ()
         made.append(Cells(need.position, tuple(label for label, _ in kept), numbers, sizes))
     return tuple(made)
 
 
-def _grouped(plan: Release, i: int) -> list[Noisy]:
+def _group_numbers(plan: Release, i: int) -> list[NoisyNumber]:
     """The numbers that each group has of its own."""
-    return [noisy for noisy in noisy_of(plan.queries[i]) if noisy != Noisy.TOUCHED]
+    return [noisy for noisy in noisy_numbers(plan.queries[i]) if noisy != NoisyNumber.TOUCHED]
 
 
-def _number(need: Need, tally: Tally, noisy: Noisy) -> Fraction:
+def _number(need: Need, tally: Tally, noisy: NoisyNumber) -> Fraction:
     match noisy:
-        case Noisy.PEOPLE:
+        case NoisyNumber.PEOPLE:
             return Fraction(tally.owners)
-        case Noisy.SIZE:
+        case NoisyNumber.SIZE:
             return Fraction(tally.kept)
-        case Noisy.TOTAL:
+        case NoisyNumber.TOTAL:
             steps = _steps(need)
             return tally.added / steps.size - tally.kept * Fraction(steps.low + steps.high, 2)
         case _:
@@ -127,7 +127,7 @@ def _steps(need: Need) -> Steps:
 
 
 @dataclass(frozen=True)
-class Rules:
+class PlanRules:
     """A plan as the definition takes it: plain values, and a condition on rows for each query, as Python."""
 
     plan: dict[str, Any]
@@ -142,7 +142,7 @@ def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequenc
     ...                      "queries": [{"sum": "x", "bounds": [0, 9], "by": "g", "threshold": 5}]})
     >>> found = cells_of_rows(plan, {"who": "int64", "g": "string", "x": "float64"})
     >>> (one,) = found([{"who": 1, "g": "a", "x": 3.0}, {"who": 2, "g": "b", "x": None}])
-    >>> one.labels, one.numbers[Noisy.PEOPLE]
+    >>> one.labels, one.numbers[NoisyNumber.PEOPLE]
     ((('a',),), (Fraction(1, 1),))
     """
     rules = rules_of(plan, need_ibis().table(dict(schema), name="t"))
@@ -155,9 +155,9 @@ def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequenc
                 groups = plain.numbers(rows, query, rules.plan, covers)
             except plain.Stopped as error:
                 raise InputError(str(error), parameter=f"queries.{i + 1}.size") from None
-            numbers = {kind: tuple(own[kind.value] for own in groups.values()) for kind in _grouped(plan, i)}
+            numbers = {kind: tuple(own[kind.value] for own in groups.values()) for kind in _group_numbers(plan, i)}
             if query["touched"]:
-                numbers[Noisy.TOUCHED] = (Fraction(plain.touched(rows, query, rules.plan, covers)),)
+                numbers[NoisyNumber.TOUCHED] = (Fraction(plain.touched(rows, query, rules.plan, covers)),)
             sizes = tuple(int(own["size"]) for own in groups.values()) if query["public"] else ()
             made.append(Cells(i, tuple(groups), numbers, sizes))
         return tuple(made)
@@ -165,16 +165,16 @@ def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequenc
     return found
 
 
-def rules_of(plan: Release, table: Any) -> Rules:
+def rules_of(plan: Release, table: Any) -> PlanRules:
     """The plan as plain values, for a table with these columns; what cannot be said so is refused."""
     needs = needs_of(table, plan)
-    columns = {name: _kind(name, kind) for name, kind in table.schema().items() if name in mentioned(plan)}
-    content, beside = content_of(needs)
+    columns = {name: _kind(name, kind) for name, kind in table.schema().items() if name in mentioned_columns(plan)}
+    content, beside = content_columns(needs)
     said = {
-        "columns": columns, "owner": plan.data.owner, "owners": owners_of(plan.data), "key": KEY,
+        "columns": columns, "owner": plan.data.owner, "owners": owner_columns(plan.data), "key": KEY,
         "content": content, "beside": beside, "queries": [_query(plan, need) for need in needs],
     }  # fmt: skip
-    return Rules(said, tuple(_condition(need.query.where, columns) for need in needs))
+    return PlanRules(said, tuple(_condition(need.query.where, columns) for need in needs))
 
 
 def _kind(name: str, kind: Any) -> str:
@@ -199,15 +199,15 @@ def _query(plan: Release, need: Need) -> dict[str, Any]:
         "groups": None if need.labels is None else [[_label(part) for part in label] for label in need.labels],
         "column": need.query.column if need.valued else None, "bounds": None if bounds is None else list(bounds),
         "steps": None if steps is None else [steps.low, steps.high, steps.digits],
-        "whose": _whose(plan, need), "public": need.public_size, "touched": need.touched, "most": need.most,
+        "whose": _owner_keys(plan, need), "public": need.public_size, "touched": need.touched, "most": need.most,
         "spread": need.groups,
     }  # fmt: skip
 
 
-def _whose(plan: Release, need: Need) -> list[str]:
+def _owner_keys(plan: Release, need: Need) -> list[str]:
     """The columns of those who are counted once in a group; none where rows are counted."""
-    owners = owners_of(plan.data)
-    return owners[:1] if need.items is Items.PEOPLE else owners if need.items is Items.MEMBERS else []
+    owners = owner_columns(plan.data)
+    return owners[:1] if need.items is ItemKind.PEOPLE else owners if need.items is ItemKind.MEMBERS else []
 
 
 def _label(part: Any) -> Any:
@@ -221,10 +221,10 @@ def _condition(where: str | None, columns: Mapping[str, str]) -> str:
     """A condition as Python; one that cannot be said is refused."""
     if not where:
         return "lambda row: True"
-    return f"lambda row: {_Python(where, columns).said(parse(where, 'where'))}"
+    return f"lambda row: {_PythonCondition(where, columns).said(parse(where, 'where'))}"
 
 
-class _Python:
+class _PythonCondition:
     """Walks a parse tree; every node class it does not name is refused."""
 
     def __init__(self, where: str, columns: Mapping[str, str]) -> None:

@@ -1,9 +1,9 @@
 r"""What one protected person adds to each noisy number of a query, at most: the vertices of what is possible.
 
-A query publishes for each group one or several *noisy numbers* (:class:`Noisy`). A person adds at most m = ``max_rows``
-rows to them, spread over at most G groups; a count of people has them once in each of G. With the bounds [l, u],
-a = max(|l|, |u|), s = max(u, 0) − min(l, 0), h = (u − l)/2, what moves between two worlds is (reference sheet "What a
-plan moves"):
+A query publishes for each group one or several *noisy numbers* (:class:`NoisyNumber`). A person adds at most m =
+``max_rows`` rows to them, spread over at most G groups; a count of people has them once in each of G. With the bounds
+[l, u], a = max(|l|, |u|), s = max(u, 0) − min(l, 0), h = (u − l)/2, what moves between two worlds is (reference sheet
+"What a plan moves"):
 
 ==========  ==========================  =====================================================================
 query       A: absent or present        R: any rows, or any others
@@ -41,7 +41,7 @@ from .model import Data, ReleaseQuery, Size
 _MOST_ALONE = 10
 
 
-class Noisy(StrEnum):
+class NoisyNumber(StrEnum):
     """A noisy number that a query publishes, or uses, for each of its groups."""
 
     ANSWER = "answer"  # a count or a sum
@@ -51,25 +51,25 @@ class Noisy(StrEnum):
     TOUCHED = "touched"  # of all groups together: those of whom a limit leaves something out
 
 
-def noisy_of(query: ReleaseQuery) -> tuple[Noisy, ...]:
+def noisy_numbers(query: ReleaseQuery) -> tuple[NoisyNumber, ...]:
     """The noisy numbers of each group of a query, which share its ε equally, and the people whom its limit touched.
 
-    >>> noisy_of(ReleaseQuery(average="income", bounds=(0, 1), by="site", threshold=20))
+    >>> noisy_numbers(ReleaseQuery(average="income", bounds=(0, 1), by="site", threshold=20))
     (<Noisy.TOTAL: 'total'>, <Noisy.SIZE: 'size'>, <Noisy.PEOPLE: 'people'>)
     """
-    made: tuple[Noisy, ...] = (Noisy.ANSWER,)
+    made: tuple[NoisyNumber, ...] = (NoisyNumber.ANSWER,)
     if query.kind is QueryKind.AVERAGE:
-        made = (Noisy.TOTAL,) if query.size is Size.PUBLIC else (Noisy.TOTAL, Noisy.SIZE)
+        made = (NoisyNumber.TOTAL,) if query.size is Size.PUBLIC else (NoisyNumber.TOTAL, NoisyNumber.SIZE)
     counted = not query.kind.bounded and not query.rows
-    made = made if query.threshold is None or counted else (*made, Noisy.PEOPLE)
-    return made if query.touched is None else (*made, Noisy.TOUCHED)
+    made = made if query.threshold is None or counted else (*made, NoisyNumber.PEOPLE)
+    return made if query.touched is None else (*made, NoisyNumber.TOUCHED)
 
 
 @dataclass(frozen=True)
-class Moved:
+class Shift:
     """One noisy number moves by ``amount``, in its own unit, in ``times`` groups."""
 
-    noisy: Noisy
+    noisy: NoisyNumber
     amount: float
     times: int = 1
 
@@ -83,18 +83,18 @@ class Vertex:
     vertex bounds several ways together.
     """
 
-    moved: tuple[Moved, ...] = ()
+    moved: tuple[Shift, ...] = ()
     alone: tuple[int, int] = (0, 0)
     exact: bool = True
 
     def apart(self, other: Vertex) -> Vertex:
         """Leaving the groups of this one for other groups; whom a limit touched is one person all the same."""
-        moved = tuple(m for m in other.moved if m.noisy is not Noisy.TOUCHED)
+        moved = tuple(m for m in other.moved if m.noisy is not NoisyNumber.TOUCHED)
         return Vertex(self.moved + moved, (self.alone[1], other.alone[1]), self.exact and other.exact)
 
 
 @dataclass(frozen=True)
-class Contribution:
+class PersonContribution:
     """What ``people`` protected people add to one query; ``position`` is the query's place in the plan."""
 
     position: int
@@ -103,9 +103,9 @@ class Contribution:
     people: int = 1
 
     @cached_property
-    def noisy(self) -> tuple[Noisy, ...]:
+    def noisy(self) -> tuple[NoisyNumber, ...]:
         """The noisy numbers of each group."""
-        return noisy_of(self.query)
+        return noisy_numbers(self.query)
 
     @cached_property
     def counted(self) -> bool:
@@ -143,7 +143,7 @@ class Contribution:
     @cached_property
     def households(self) -> bool:
         """Whether people of a household are counted: a threshold then sees as many as are in a group."""
-        return self.data.unit is not None and Noisy.PEOPLE not in self.noisy
+        return self.data.unit is not None and NoisyNumber.PEOPLE not in self.noisy
 
     @cached_property
     def alone_as(self) -> int:
@@ -160,11 +160,11 @@ class Contribution:
         """What the chance of a published name depends on, but for the share of ε and the threshold."""
         return self.part(self.noisy[0]), self.groups, self.alone_as, self.rows
 
-    def part(self, noisy: Noisy) -> float:
+    def part(self, noisy: NoisyNumber) -> float:
         """The part of the query's ε, and of its δ, that one kind of number gets."""
         if self.query.touched is None:
             return 1 / len(self.noisy)
-        if noisy is Noisy.TOUCHED:
+        if noisy is NoisyNumber.TOUCHED:
             return self.query.touched
         return (1 - self.query.touched) / (len(self.noisy) - 1)
 
@@ -197,40 +197,40 @@ class Contribution:
 
     # -- vertices -----------------------------------------------------------------------------------------------
 
-    def _rows_in_one(self, rows: int) -> tuple[Moved, ...]:
+    def _rows_in_one(self, rows: int) -> tuple[Shift, ...]:
         """So many rows, all in one group and all at a bound."""
         if not rows:
             return ()
         match self.query.kind:
             case QueryKind.SUM:
-                return (Moved(Noisy.ANSWER, rows * self._largest),)
+                return (Shift(NoisyNumber.ANSWER, rows * self._largest),)
             case QueryKind.AVERAGE:
-                total = Moved(Noisy.TOTAL, rows * self.half)
-                return (total, Moved(Noisy.SIZE, float(rows))) if Noisy.SIZE in self.noisy else (total,)
+                total = Shift(NoisyNumber.TOTAL, rows * self.half)
+                return (total, Shift(NoisyNumber.SIZE, float(rows))) if NoisyNumber.SIZE in self.noisy else (total,)
             case _:
-                return (Moved(Noisy.ANSWER, float(rows)),)
+                return (Shift(NoisyNumber.ANSWER, float(rows)),)
 
-    def _in_groups(self, noisy: Noisy, places: int) -> tuple[Moved, ...]:
+    def _in_groups(self, noisy: NoisyNumber, places: int) -> tuple[Shift, ...]:
         """So many places, no person twice in a group, in as few groups as hold them."""
         full, rest = divmod(places, self.people)
-        made = (Moved(noisy, float(self.people), full), Moved(noisy, float(rest), 1 if rest else 0))
+        made = (Shift(noisy, float(self.people), full), Shift(noisy, float(rest), 1 if rest else 0))
         return tuple(m for m in made if m.times)
 
     @cached_property
-    def _touched(self) -> tuple[Moved, ...]:
+    def _touched(self) -> tuple[Shift, ...]:
         """Those of whom a limit leaves something out: each may be one of them in one world alone."""
-        return () if self.query.touched is None else (Moved(Noisy.TOUCHED, float(self.people)),)
+        return () if self.query.touched is None else (Shift(NoisyNumber.TOUCHED, float(self.people)),)
 
     def _present(self, alone: int) -> Vertex:
         """Present, and in so many places alone."""
         others = self.places - alone
         if self.counted:
-            return Vertex((*self._in_groups(Noisy.ANSWER, others), *self._touched), (0, alone))
+            return Vertex((*self._in_groups(NoisyNumber.ANSWER, others), *self._touched), (0, alone))
         if not others:
             return Vertex((), (0, alone))
         if self.households:
             return Vertex(self._rows_in_one(others), (0, alone))
-        people = self._in_groups(Noisy.PEOPLE, others) if Noisy.PEOPLE in self.noisy else ()
+        people = self._in_groups(NoisyNumber.PEOPLE, others) if NoisyNumber.PEOPLE in self.noisy else ()
         # Each group takes a row at least, and who is alone in all of their groups has none left.
         rows = min(self.people * self.rows - alone, others * (self.rows - self.groups + 1))
         return Vertex((*self._rows_in_one(rows), *people), (0, alone), exact=others == 1 or not people)
@@ -260,42 +260,42 @@ class Contribution:
         m = self.people * self.rows
         match self.query.kind:
             case QueryKind.SUM:
-                return (Vertex((Moved(Noisy.ANSWER, m * self._span),)),)
+                return (Vertex((Shift(NoisyNumber.ANSWER, m * self._span),)),)
             case QueryKind.AVERAGE:
-                wide = Vertex((Moved(Noisy.TOTAL, 2 * m * self.half),))
-                return (wide, Vertex(self._rows_in_one(m))) if Noisy.SIZE in self.noisy else (wide,)
+                wide = Vertex((Shift(NoisyNumber.TOTAL, 2 * m * self.half),))
+                return (wide, Vertex(self._rows_in_one(m))) if NoisyNumber.SIZE in self.noisy else (wide,)
             case _:
                 return (Vertex((*self._rows_in_one(self.people if self.counted else m), *self._touched)),)
 
     @cached_property
     def valued(self) -> tuple[Vertex, ...]:
         """What other values do where every row has one: no row comes or goes."""
-        noisy = Noisy.TOTAL if self.query.kind is QueryKind.AVERAGE else Noisy.ANSWER
-        return (Vertex((Moved(noisy, 2 * self.people * self.rows * self.half),)),)
+        noisy = NoisyNumber.TOTAL if self.query.kind is QueryKind.AVERAGE else NoisyNumber.ANSWER
+        return (Vertex((Shift(noisy, 2 * self.people * self.rows * self.half),)),)
 
     @cached_property
     def twice(self) -> tuple[Vertex, ...]:
         """Out of some groups and into others."""
         made = tuple(a.apart(b) for a, b in product(self.present, repeat=2))
         if self.counted and self.labels is not None and self.labels < 2 * self.groups:
-            return (Vertex((Moved(Noisy.ANSWER, float(self.people), self.labels), *self._touched)),)
+            return (Vertex((Shift(NoisyNumber.ANSWER, float(self.people), self.labels), *self._touched)),)
         return made
 
     @cached_property
     def replaced(self) -> tuple[Vertex, ...]:
         """R: any rows instead of any others."""
-        if Noisy.SIZE not in self.noisy and self.query.kind is QueryKind.AVERAGE:
+        if NoisyNumber.SIZE not in self.noisy and self.query.kind is QueryKind.AVERAGE:
             return self.changed  # sizes are public: nobody comes or goes
         if not self.split:
             return (*self.present, *self.changed)
         return (*self.twice, *self.changed)
 
-    def sensitivity(self, noisy: Noisy, neighbours: Relation, power: int) -> float:
+    def sensitivity(self, noisy: NoisyNumber, neighbours: Relation, power: int) -> float:
         """The largest L1 (``power`` 1) or L2 norm by which one person moves the numbers of a kind in all groups.
 
         >>> query = ReleaseQuery(sum="x", bounds=(-1, 3), by="site", groups=("a", "b", "c"))
-        >>> one = Contribution(0, query, Data(table="t"))
-        >>> [one.sensitivity(Noisy.ANSWER, relation, 1) for relation in Neighbours]
+        >>> one = PersonContribution(0, query, Data(table="t"))
+        >>> [one.sensitivity(NoisyNumber.ANSWER, relation, 1) for relation in Neighbours]
         [3.0, 6.0]
         """
         one = self if self.people == 1 else replace(self, people=1)

@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin
 
 from ..errors import InputError, MissingExtra, type_phrase
-from .model import Misplaced, Release
+from .model import PlacedError, Release
 
 # -- YAML ----------------------------------------------------------------------------------------------------------
 
@@ -44,26 +44,26 @@ _NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _READ_AS = {_NUMBER_TAGS[0]: "a whole number", _NUMBER_TAGS[1]: "a number", "tag:yaml.org,2002:timestamp": "a date"}
 
 
-def dotted(place: Place) -> str:
+def dotted_path(place: Place) -> str:
     """A place as people write it, counting from 1.
 
-    >>> dotted(("queries", 0, "bounds"))
+    >>> dotted_path(("queries", 0, "bounds"))
     'queries.1.bounds'
     """
     return ".".join(str(p + 1) if isinstance(p, int) else p for p in place)
 
 
-def parsed(text: str, name: str) -> tuple[Any, dict[Place, int]]:
+def parse_yaml(text: str, name: str) -> tuple[Any, dict[Place, int]]:
     """The value of a text, and the line of each of its parts; ``name`` is what errors call the text.
 
-    >>> parsed("title: A\\nqueries:\\n- count: true\\n", "release")[0]
+    >>> parse_yaml("title: A\\nqueries:\\n- count: true\\n", "release")[0]
     {'title': 'A', 'queries': [{'count': True}]}
-    >>> parsed("title: 2024-13-45\\n", "release")
+    >>> parse_yaml("title: 2024-13-45\\n", "release")
     Traceback (most recent call last):
     epsilens.errors.InputError: line 1 of release: '2024-13-45' looks like a date and is none: put text in quotes
     """
     try:
-        return _Reading(text, name).read()
+        return _YamlReader(text, name).read()
     except yaml.YAMLError as error:
         marked = error if isinstance(error, yaml.MarkedYAMLError) else yaml.MarkedYAMLError()
         where = f"line {marked.problem_mark.line + 1} of {name}" if marked.problem_mark else name
@@ -78,7 +78,7 @@ def _line(event: Any) -> int:
 
 
 @dataclass
-class _Open:
+class _OpenCollection:
     """A mapping or a list whose end has not come yet, and in a mapping the key whose value comes next."""
 
     value: dict[str, Any] | list[Any]
@@ -87,14 +87,14 @@ class _Open:
     seen: set[str] = field(default_factory=set)
 
 
-class _Reading:
+class _YamlReader:
     """One text as it is read."""
 
     def __init__(self, text: str, name: str) -> None:
         self._name = name
         self._loader = LOADER(text)
         self._lines: dict[Place, int] = {}
-        self._open: list[_Open] = []
+        self._open: list[_OpenCollection] = []
         self._whole: Any = None
         self._documents = 0
 
@@ -136,7 +136,7 @@ class _Reading:
         if len(self._open) >= _MOST_DEPTH and isinstance(event, yaml.CollectionStartEvent):
             raise InputError(f"{self._where(event)} is nested more than {_MOST_DEPTH} deep: a release needs three")
 
-    def _key(self, event: Any, inside: _Open) -> str:
+    def _key(self, event: Any, inside: _OpenCollection) -> str:
         """A key; one given twice is refused, where YAML silently lets the last one win."""
         if not isinstance(event, yaml.ScalarEvent):
             raise InputError(f"{self._where(event)} has a list or a mapping as a key: give a word")
@@ -144,12 +144,12 @@ class _Reading:
         place = (*inside.place, key)
         if key in inside.seen:
             shown = key if len(key) <= _LONGEST_SHOWN else f"{key[: _LONGEST_SHOWN - 3]}..."
-            raise InputError(f"{self._where(event)} gives {shown!r} again: give it once", parameter=dotted(place))
+            raise InputError(f"{self._where(event)} gives {shown!r} again: give it once", parameter=dotted_path(place))
         inside.seen.add(key)
         self._lines[place] = _line(event)
         return key
 
-    def _place(self, event: Any, inside: _Open | None) -> None:
+    def _place(self, event: Any, inside: _OpenCollection | None) -> None:
         """Put a value where it belongs."""
         place: Place = ()
         if inside is not None:
@@ -164,7 +164,7 @@ class _Reading:
             inside.value[inside.key or ""] = value
             inside.key = None
         if isinstance(event, yaml.CollectionStartEvent):
-            self._open.append(_Open(value, place))
+            self._open.append(_OpenCollection(value, place))
 
     def _value(self, event: Any) -> Any:
         if isinstance(event, yaml.MappingStartEvent):
@@ -202,14 +202,14 @@ _SIMPLE = {
 }
 
 
-def wanted(kind: str, context: Mapping[str, Any], metadata: list[Any]) -> str:
+def expected_input(kind: str, context: Mapping[str, Any], metadata: list[Any]) -> str:
     """What to give, where a value was complained of as ``kind``; empty where there is nothing to add.
 
-    >>> wanted("greater_than", {"gt": 0.0}, [])
+    >>> expected_input("greater_than", {"gt": 0.0}, [])
     'give a number above 0'
-    >>> wanted("literal_error", {"expected": "'laplace' or 'gaussian'"}, [])
+    >>> expected_input("literal_error", {"expected": "'laplace' or 'gaussian'"}, [])
     "give 'laplace' or 'gaussian'"
-    >>> wanted("string_too_long", {"max_length": 200}, []), wanted("dict_type", {}, [])
+    >>> expected_input("string_too_long", {"max_length": 200}, []), expected_input("dict_type", {}, [])
     ('give at most 200 characters', 'give entries, name: value')
     """
     if kind in ("literal_error", "enum"):
@@ -222,7 +222,7 @@ def wanted(kind: str, context: Mapping[str, Any], metadata: list[Any]) -> str:
         return "it is empty, give one at least"
     if kind.startswith(_NUMBERS):
         noun = "a whole number" if kind.startswith("int") or context.get("whole") else "a number"
-        return f"give {noun}{_between(context, metadata)}"
+        return f"give {noun}{_range_words(context, metadata)}"
     family = kind.partition("_")[0]
     return f"give {_SIMPLE[family]}" if family in _SIMPLE else ""
 
@@ -231,7 +231,7 @@ def wanted(kind: str, context: Mapping[str, Any], metadata: list[Any]) -> str:
 _MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
 
 
-def _between(context: Mapping[str, Any], metadata: list[Any]) -> str:
+def _range_words(context: Mapping[str, Any], metadata: list[Any]) -> str:
     """The bounds of a number: all that the model declares, else the one that was crossed."""
     declared = {name: getattr(each, name) for each in metadata for name in _BOUNDS if hasattr(each, name)}
     known = declared or {name: context[name] for name in _BOUNDS if name in context}
@@ -255,7 +255,7 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
     if isinstance(source, Release):
         return source
     if isinstance(source, Mapping):
-        return _validated(dict(source), {}, "release")
+        return _validate(dict(source), {}, "release")
     if not isinstance(source, str | os.PathLike):
         raise InputError(
             f"release is {type_phrase(source)}: give a YAML file, YAML text or a mapping",
@@ -265,7 +265,7 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
     text, name = (
         (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
     )
-    return _validated(*_parsed(text, name), name)
+    return _validate(*_parse(text, name), name)
 
 
 def _text(path: Path) -> str:
@@ -309,10 +309,10 @@ def _bytes(path: Path) -> bytes:
         os.close(pipe)
 
 
-def _parsed(text: str, name: str) -> tuple[Any, Lines]:
+def _parse(text: str, name: str) -> tuple[Any, Lines]:
     if len(text) > MOST_BYTES:
         raise InputError("release is larger than a megabyte: give YAML that describes a release", parameter="release")
-    value, lines = parsed(text, name)
+    value, lines = parse_yaml(text, name)
     if not isinstance(value, dict):
         raise InputError(
             f"{name} is not a mapping: start with title:, data:, queries:, mechanism: and limits:", parameter="release"
@@ -320,23 +320,23 @@ def _parsed(text: str, name: str) -> tuple[Any, Lines]:
     return value, lines
 
 
-def _validated(value: Any, lines: Lines, name: str) -> Release:
+def _validate(value: Any, lines: Lines, name: str) -> Release:
     try:
         return Release.model_validate(value)
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
-    place, part = _place(problem["loc"], Release)
+    place, part = _entry_place(problem["loc"], Release)
     complaint = problem.get("ctx", {}).get("error")
-    inside = complaint.place if isinstance(complaint, Misplaced) else ()
-    said = _sentence(problem, place, inside, part, lines, name)
-    raise InputError(said, parameter=dotted((*place, *inside)), value=problem.get("input"))
+    inside = complaint.place if isinstance(complaint, PlacedError) else ()
+    said = _error_sentence(problem, place, inside, part, lines, name)
+    raise InputError(said, parameter=dotted_path((*place, *inside)), value=problem.get("input"))
 
 
 @contextmanager
-def about(place: str, **others: str) -> Iterator[None]:
+def error_place(place: str, **others: str) -> Iterator[None]:
     """What goes wrong here is about ``place`` in the release, or where another part names its parameter, there.
 
-    >>> with about("data.quasi_identifiers", max_rows="data.max_rows"):
+    >>> with error_place("data.quasi_identifiers", max_rows="data.max_rows"):
     ...     raise InputError("max_rows is 0: give at least 1", parameter="max_rows")
     Traceback (most recent call last):
     epsilens.errors.InputError: max_rows is 0: give at least 1
@@ -348,7 +348,9 @@ def about(place: str, **others: str) -> Iterator[None]:
         raise
 
 
-def _place(location: Sequence[str | int], kind: Any, part: type[BaseModel] = Release) -> tuple[Place, type[BaseModel]]:
+def _entry_place(
+    location: Sequence[str | int], kind: Any, part: type[BaseModel] = Release
+) -> tuple[Place, type[BaseModel]]:
     """The place that pydantic's location means for a value of type ``kind``, and the part of the release it is in.
 
     Where several types are allowed, a location also holds the name of the one that was tried: it stands for no entry
@@ -361,29 +363,29 @@ def _place(location: Sequence[str | int], kind: Any, part: type[BaseModel] = Rel
     first, *rest = location
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         field = kind.model_fields.get(str(first))
-        inner, found = _place(rest, None if field is None else field.annotation, part)
+        inner, found = _entry_place(rest, None if field is None else field.annotation, part)
         return (first, *inner), found
     arguments = [a for a in get_args(kind) if a is not NoneType and a is not Ellipsis]
     if get_origin(kind) in (Union, UnionType):
         if len(arguments) == 1:  # that or nothing: no type had to be tried
-            return _place(location, arguments[0], part)
+            return _entry_place(location, arguments[0], part)
         tried = next((a for a in arguments if isinstance(a, type) and a.__name__ == first), None)
         within = next((a for a in arguments if get_origin(a) is tuple), None)
-        return _place(rest, tried if tried is not None else within, part)
+        return _entry_place(rest, tried if tried is not None else within, part)
     if get_origin(kind) in (dict, tuple):
-        inner, found = _place(rest, arguments[-1], part)
+        inner, found = _entry_place(rest, arguments[-1], part)
         return (first, *inner), found
     return (), part
 
 
-def _sentence(
+def _error_sentence(
     problem: Mapping[str, Any], path: Place, inside: Place, part: type[BaseModel], lines: Lines, name: str
 ) -> str:
     place = (*path, *inside)
     while place and place not in lines:
         place = place[:-1]
     where = f"line {lines[place]} of {name}" if place in lines else name
-    told = dotted(path) or dotted(inside) or "the release"
+    told = dotted_path(path) or dotted_path(inside) or "the release"
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
     if kind == "missing":
         return f"{where}: {told} is missing"
@@ -397,6 +399,6 @@ def _sentence(
     field = part.model_fields.get(str(path[-1])) if path else None
     types = get_args(field.annotation) or (field.annotation,) if field is not None else ()
     context = {**problem.get("ctx", {}), "whole": int in types and float not in types, "number": float in types}
-    allowed = wanted(kind, context, [] if field is None else field.metadata)
+    allowed = expected_input(kind, context, [] if field is None else field.metadata)
     told = f"{told} is {shown if len(shown) < 60 else shown[:57] + '...'}"
     return f"{where}: {told}: {allowed or message[0].lower() + message[1:]}"

@@ -25,11 +25,11 @@ from ..data.tables.conditions import columns_of, parse, render, syntax
 from ..data.tables.dialect import balanced
 from ..data.tables.engines import need_ibis
 from ..errors import InputError
-from .file import about, dotted
+from .file import dotted_path, error_place
 from .model import Label, Release, ReleaseQuery
 
 
-def shown(label: Sequence[Any]) -> tuple[str, ...]:
+def display_label(label: Sequence[Any]) -> tuple[str, ...]:
     """A group as it is shown."""
     return tuple("(empty)" if part is None else str(part) for part in label)
 
@@ -110,7 +110,7 @@ _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]], ...] = 
 )
 
 
-def among(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
+def matches_labels(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
     """Whether the columns hold one of the labels; never unknown, NULL being a label like others."""
     ibis = need_ibis()
     first, *rest = columns
@@ -129,7 +129,7 @@ def among(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
         follow.setdefault(label[0], []).append(tuple(label[1:]))
     for value, after in follow.items():
         tails.setdefault(tuple(after), []).append(value)
-    return balanced(operator.or_, [one_of(values) & among(rest, after) for after, values in tails.items()])
+    return balanced(operator.or_, [one_of(values) & matches_labels(rest, after) for after, values in tails.items()])
 
 
 # -- texts in the forms of their columns ---------------------------------------------------------------------------
@@ -137,21 +137,21 @@ def among(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def as_written(plan: Release) -> Release:
+def normalized_plan(plan: Release) -> Release:
     """The plan with its conditions and groups in the forms of their columns."""
     forms = plan.data.forms
     if not forms:
         return plan
     data = plan.data
     secret = data.hidden
-    with about("data.secret"):
+    with error_place("data.secret"):
         if secret is not None:
             where = _formed_condition(secret.where, forms, "secret")
             changed = secret.model_copy(update={"where": where})
             data = data.model_copy(update={"secret": where if isinstance(data.secret, str) else changed})
     queries = []
     for i, query in enumerate(plan.queries):
-        with about(dotted(("queries", i)), groups=dotted(("queries", i, "groups"))):
+        with error_place(dotted_path(("queries", i)), groups=dotted_path(("queries", i, "groups"))):
             queries.append(_formed_query(query, forms))
     return plan.model_copy(update={"data": data, "queries": tuple(queries)})
 
@@ -203,7 +203,7 @@ def _formed_condition(text: str, forms: dict[str, Form], what: str) -> str:
     return render(tree) if changed else text
 
 
-def mentioned(plan: Release) -> frozenset[str]:
+def mentioned_columns(plan: Release) -> frozenset[str]:
     """The columns a plan speaks of."""
     data = plan.data
     found = {*data.quasi_identifiers, *data.read, *filter(None, (data.person, data.unit, data.related))}

@@ -37,10 +37,10 @@ from ..shares import parse_share, share_suggestion
 from ..worlds import Relation
 
 
-def share_read(value: Any) -> Any:
+def parse_share_value(value: Any) -> Any:
     """A percentage or a count out of another as the share it is; anything else as it stands.
 
-    >>> share_read("55%"), share_read("55 of 100"), share_read(0.55), share_read("many")
+    >>> parse_share_value("55%"), parse_share_value("55 of 100"), parse_share_value(0.55), parse_share_value("many")
     (0.55, 0.55, 0.55, 'many')
     """
     found = parse_share(value) if isinstance(value, str) else None
@@ -48,7 +48,7 @@ def share_read(value: Any) -> Any:
 
 
 def _one_share(value: Any) -> Any:
-    read = share_read(value)
+    read = parse_share_value(value)
     if isinstance(read, int | float) and not isinstance(read, bool) and (instead := share_suggestion(read)):
         raise ValueError(f"it is {read:g}, which is no share: write {instead}")
     return read
@@ -58,7 +58,7 @@ def _one_share(value: Any) -> Any:
 Share: TypeAlias = Annotated[float, BeforeValidator(_one_share, json_schema_input_type=float | str)]
 
 
-class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file, never seen outside
+class PlacedError(ValueError):
     """A complaint of a part about one of its entries: ``place`` is the path to it from the part that is checked."""
 
     def __init__(self, message: str, *place: str | int) -> None:
@@ -66,14 +66,14 @@ class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file,
         self.place = place
 
 
-class Knows(Word):
+class BackgroundKnowledge(Word):
     """What an attacker who isolates a person knows about the answers beforehand."""
 
     NOTHING = "nothing"
     ONE_ANSWER = "one answer"
 
 
-class Resemblance(Word):
+class CorrelationSource(Word):
     """How the values of related people go together, where no matrix is given."""
 
     NONE = "none"
@@ -100,7 +100,7 @@ class Threshold(Word):
     AUTO = "auto"
 
 
-class Part(BaseModel):
+class PlanPart(BaseModel):
     """A part of a plan: nothing beside what is named, nothing infinite, and it never changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -113,7 +113,7 @@ class Part(BaseModel):
 _SAID = ("count", "sum", "average", "histogram", "where", "by", "rows")
 
 
-def with_selects(plan: Any) -> Any:
+def expand_sql_queries(plan: Any) -> Any:
     """A plan as it was read, its queries in SQL written in words; anything else is left for the model to refuse."""
     if not isinstance(plan, Mapping) or not isinstance(plan.get("queries"), list | tuple):
         return plan
@@ -125,9 +125,9 @@ def with_selects(plan: Any) -> Any:
     for i, query in enumerate(queries):
         if _is_select(query):
             try:
-                queries[i] = from_sql(query, given)
-            except Misplaced as error:
-                raise Misplaced(str(error), "queries", i, *error.place) from None
+                queries[i] = query_from_sql(query, given)
+            except PlacedError as error:
+                raise PlacedError(str(error), "queries", i, *error.place) from None
     return {**plan, "queries": queries}
 
 
@@ -135,28 +135,29 @@ def _is_select(query: Any) -> bool:
     return isinstance(query, Mapping) and query.get("sql") is not None
 
 
-def from_sql(query: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def query_from_sql(query: Mapping[str, Any], data: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The words for a query in SQL; ``data`` are those of the plan, which says the table and whose rows it has.
 
-    >>> from_sql({"sql": "select count(*) from people where ill", "epsilon": 1.0}, {"table": "people.csv"})
+    >>> query_from_sql({"sql": "select count(*) from people where ill", "epsilon": 1.0}, {"table": "people.csv"})
     {'epsilon': 1.0, 'count': 'ill'}
-    >>> from_sql({"sql": "select avg(age) from people", "bounds": [0, 99]}, {"table": "people.csv", "person": "id"})
+    >>> data = {"table": "people.csv", "person": "id"}
+    >>> query_from_sql({"sql": "select avg(age) from people", "bounds": [0, 99]}, data)
     {'bounds': [0, 99], 'average': 'age'}
     """
     text = query["sql"]
     if not isinstance(text, str):
-        raise Misplaced(f"sql is {type_phrase(text)}: give one SELECT as text", "sql")
+        raise PlacedError(f"sql is {type_phrase(text)}: give one SELECT as text", "sql")
     for name in _SAID:
         if query.get(name) not in (None, False, (), []):
-            raise Misplaced(f"sql says what is asked, and {name} says it too: leave one of them out", name)
+            raise PlacedError(f"sql says what is asked, and {name} says it too: leave one of them out", name)
     try:
         found = read_select(text)
     except InputError as error:
-        raise Misplaced(str(error), "sql") from None
+        raise PlacedError(str(error), "sql") from None
     if data is not None:
-        _of_this_table(found, data)
+        _check_table(found, data)
     elif found.distinct is not None:
-        raise Misplaced("sql counts distinct people: give it within a plan, which names its person column", "sql")
+        raise PlacedError("sql counts distinct people: give it within a plan, which names its person column", "sql")
     person = (data or {}).get("person")
     made = {name: value for name, value in query.items() if name != "sql"}
     if found.aggregate == "count":
@@ -171,31 +172,31 @@ def from_sql(query: Mapping[str, Any], data: Mapping[str, Any] | None = None) ->
         made["by"] = found.by[0] if len(found.by) == 1 else list(found.by)
     if found.bounds is not None:
         if query.get("bounds") is not None:
-            raise Misplaced("sql clamps the values, and bounds does too: leave one of them out", "bounds")
+            raise PlacedError("sql clamps the values, and bounds does too: leave one of them out", "bounds")
         made["bounds"] = list(found.bounds)
     if found.name and not query.get("name"):
         made["name"] = found.name
     return made
 
 
-def _of_this_table(found: Select, data: Mapping[str, Any]) -> None:
+def _check_table(found: Select, data: Mapping[str, Any]) -> None:
     table, person, unit = data.get("table"), data.get("person"), data.get("unit")
     if isinstance(table, str) and not names_table(found.table, table):
-        raise Misplaced(
+        raise PlacedError(
             f"sql reads FROM {found.table[:60]!r}, which is not the plan's table: write FROM {table_name(table)[:60]}, "
             "for a plan is about the one table named in data",
             "sql",
         )
     if found.distinct is not None and found.distinct != person:
         whose = f"the plan's person column, {person!r}" if person else "the plan's person column, which is not named"
-        raise Misplaced(
+        raise PlacedError(
             f"sql counts distinct {found.distinct[:60]!r}: how far one person moves that is not known; count distinct "
             f"of {whose}",
             "sql",
         )
     for column in (person, unit):
         if isinstance(column, str) and column in found.columns:  # anything else is refused where data is read
-            raise Misplaced(
+            raise PlacedError(
                 f"sql has {column!r} in its condition, which picks people by name: say what they have in common", "sql"
             )
 
@@ -204,7 +205,7 @@ def _of_this_table(found: Select, data: Mapping[str, Any]) -> None:
 Label = str | int | float | bool | None
 
 
-class Secret(Part):
+class Secret(PlanPart):
     """What the attacker wants to learn: a name for prose, the condition that says it, the columns that tell it too."""
 
     name: str | None = Field(None, min_length=1, max_length=200, description="what it is called in a sentence")
@@ -212,7 +213,7 @@ class Secret(Part):
     columns: tuple[str, ...] = Field((), description="other columns that give it away, a drug say")
 
 
-class Read(Part):
+class Read(PlanPart):
     """How the text of a column is read; ``Ward: category`` is short for ``Ward: {as: category}``."""
 
     model_config = ConfigDict(validate_by_name=True)
@@ -226,7 +227,7 @@ class Read(Part):
     def _fits(self) -> Read:
         for name, kind in (("decimal", As.NUMBER), ("order", As.DATE)):
             if name in self.model_fields_set and self.kind is not kind:
-                raise Misplaced(f"{name} is for columns read as a {kind}: leave it out", name)
+                raise PlacedError(f"{name} is for columns read as a {kind}: leave it out", name)
         return self
 
     @property
@@ -235,7 +236,7 @@ class Read(Part):
         return Form(self.kind, self.decimal, self.order, self.empty)
 
 
-class Data(Part):
+class Data(PlanPart):
     """The table and what an attacker may know about its people."""
 
     table: str = Field(min_length=1, description="epsilens:rand-hie, a CSV or Parquet path, or an Ibis URL")
@@ -276,9 +277,9 @@ class Data(Part):
         if not self.several:
             for name in ("max_rows", "max_groups"):
                 if getattr(self, name) not in (None, 1):
-                    raise Misplaced(f"{name} needs person: without it every row is a person", name)
+                    raise PlacedError(f"{name} needs person: without it every row is a person", name)
         if self.unit is not None and self.unit == self.person:
-            raise Misplaced("unit is the person column: leave it out, or name the column of the household", "unit")
+            raise PlacedError("unit is the person column: leave it out, or name the column of the household", "unit")
         return self
 
     @property
@@ -311,7 +312,7 @@ class Data(Part):
         return Secret(where=self.secret) if isinstance(self.secret, str) else self.secret
 
 
-class ReleaseQuery(Part):
+class ReleaseQuery(PlanPart):
     """One planned query: exactly one of count, sum, average, histogram; or SQL that is read into these."""
 
     count: str | bool | None = Field(None, description="a condition on rows, or true for everyone")
@@ -343,7 +344,7 @@ class ReleaseQuery(Part):
     @classmethod
     def _select(cls, value: Any) -> Any:
         """SQL outside a plan, where nobody says whose rows they are; a plan has read its own before."""
-        return from_sql(value) if isinstance(value, Mapping) and value.get("sql") is not None else value
+        return query_from_sql(value) if isinstance(value, Mapping) and value.get("sql") is not None else value
 
     @model_validator(mode="after")
     def _one(self) -> ReleaseQuery:
@@ -353,24 +354,24 @@ class ReleaseQuery(Part):
             raise ValueError(f"a query is one of count, sum, average or histogram: it has {found}")
         kind = kinds[0]
         if kind.bounded and self.bounds is None:
-            raise Misplaced(f"{kind} needs bounds: [least, largest]", "bounds")
+            raise PlacedError(f"{kind} needs bounds: [least, largest]", "bounds")
         if kind.bounded and self.bounds is not None and (wanted := other_bounds(*self.bounds)):
             low, high = self.bounds
-            raise Misplaced(f"bounds are {low:g} and {high:g}: {wanted}", "bounds")
+            raise PlacedError(f"bounds are {low:g} and {high:g}: {wanted}", "bounds")
         if kind is QueryKind.COUNT and isinstance(self.count, str) and self.where:
-            raise Misplaced("count has its condition already: leave out where", "where")
+            raise PlacedError("count has its condition already: leave out where", "where")
         if self.rows and kind.bounded:
-            raise Misplaced(f"rows is for count and histogram: a {kind} adds up rows already", "rows")
+            raise PlacedError(f"rows is for count and histogram: a {kind} adds up rows already", "rows")
         if self.touched is not None and (kind.bounded or self.rows or not self.split_by):
-            raise Misplaced(
+            raise PlacedError(
                 "touched is for people counted by groups: of rows and sums a limit may leave out any amount, and "
                 "without by nobody",
                 "touched",
             )
         if self.size is Size.PUBLIC and kind is not QueryKind.AVERAGE:
-            raise Misplaced(f"size is for average: a {kind} is divided by nothing", "size")
+            raise PlacedError(f"size is for average: a {kind} is divided by nothing", "size")
         if self.epsilon is not None and self.share is not None:
-            raise Misplaced("give the query's epsilon or its share of the total, not both", "share")
+            raise PlacedError("give the query's epsilon or its share of the total, not both", "share")
         return self
 
     @model_validator(mode="after")
@@ -378,16 +379,16 @@ class ReleaseQuery(Part):
         wide = len(self.split_by)
         if not wide and (self.groups is not None or self.threshold is not None):
             named = "groups" if self.groups is not None else "threshold"
-            raise Misplaced(f"{named} needs by: without it there is one answer", named)
+            raise PlacedError(f"{named} needs by: without it there is one answer", named)
         if self.groups is not None and self.threshold is not None:
-            raise Misplaced("groups are public and need no threshold: leave one of them out", "threshold")
+            raise PlacedError("groups are public and need no threshold: leave one of them out", "threshold")
         if isinstance(self.threshold, float) and self.threshold < 1:
-            raise Misplaced(f"threshold is {self.threshold:g}: give 1 person or more, or auto", "threshold")
+            raise PlacedError(f"threshold is {self.threshold:g}: give 1 person or more, or auto", "threshold")
         for i, label in enumerate(self.groups or ()):
             if (len(label) if isinstance(label, tuple) else 1) != wide:
-                raise Misplaced(f"a group here needs {wide} names, one for each column of by", "groups", i)
+                raise PlacedError(f"a group here needs {wide} names, one for each column of by", "groups", i)
         if len(set(map(repr, self.groups or ()))) < len(self.groups or ()):
-            raise Misplaced("groups has a name twice: give each once", "groups")
+            raise PlacedError("groups has a name twice: give each once", "groups")
         return self
 
     @property
@@ -430,14 +431,14 @@ class ReleaseQuery(Part):
 ERROR = "error"
 
 
-class Limited(NamedTuple):
+class ReadingLimit(NamedTuple):
     """The most a reading may be, and the reading's own arguments."""
 
     at_most: float
     arguments: dict[str, float]
 
 
-class Mechanism(Part):
+class Mechanism(PlanPart):
     """The noise and its total budget."""
 
     noise: Literal[Noise.LAPLACE, Noise.GAUSSIAN] = Noise.LAPLACE
@@ -458,11 +459,11 @@ class Mechanism(Part):
     @model_validator(mode="after")
     def _delta(self) -> Mechanism:
         if self.noise is Noise.GAUSSIAN and self.delta is None:
-            raise Misplaced("gaussian noise needs delta", "delta")
+            raise PlacedError("gaussian noise needs delta", "delta")
         return self
 
 
-class Knowledge(Part):
+class Knowledge(PlanPart):
     """What else the adversary knows about the secret: paper 000's coefficients, or a table with what is known."""
 
     rho_p: float | None = Field(None, ge=0, lt=1, description="coefficient of the prior")
@@ -488,7 +489,7 @@ class Knowledge(Part):
         """The prior odds this knowledge amounts to."""
         if self.table is not None:
             if any(len(row) != 2 for row in self.table.values()):
-                raise Misplaced(
+                raise PlacedError(
                     "a row of table does not have two numbers: give [P(secret false), P(secret true)]", "table"
                 )
             return Odds.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
@@ -496,44 +497,44 @@ class Knowledge(Part):
         return Odds.from_coefficients(**rho, positive=self.positive)
 
 
-class Adversary(Part):
+class Adversary(PlanPart):
     """What the adversary knows beforehand."""
 
     prior: Share = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
     belief: Share | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
-    knows: Literal[Knows.NOTHING, Knows.ONE_ANSWER] = Knows.ONE_ANSWER
+    knows: Literal[BackgroundKnowledge.NOTHING, BackgroundKnowledge.ONE_ANSWER] = BackgroundKnowledge.ONE_ANSWER
     baseline: Share = Field(
         0.01, gt=0, lt=1, description="how often re-identification succeeds against a release without the person"
     )
     knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
     among: int | None = Field(None, ge=2, le=10**12, description="the people they cannot tell apart beforehand")
-    correlation: Literal[Resemblance.NONE, Resemblance.FROM_DATA] | tuple[tuple[float, ...], ...] = Field(
-        Resemblance.NONE, description="how the values of related people go together: none, from data, or a matrix"
+    correlation: Literal[CorrelationSource.NONE, CorrelationSource.FROM_DATA] | tuple[tuple[float, ...], ...] = Field(
+        CorrelationSource.NONE, description="how the values of related people go together: none, from data, or a matrix"
     )
 
     @field_validator("correlation", mode="before")
     @classmethod
     def _possible(cls, value: Any) -> Any:
         if isinstance(value, str):
-            if value not in tuple(Resemblance):
+            if value not in tuple(CorrelationSource):
                 raise ValueError(f"it is {value[:40]!r}: give none, from data, or a matrix with a row for each person")
         elif isinstance(value, list | tuple):
             normal(value)
         return value
 
 
-class Limit(Part):
+class Limit(PlanPart):
     """A limit on a reading that takes arguments: ``roc: {at_most: 0.05, fpr: 0.01}``."""
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
     at_most: float
 
 
-def _usual_limits() -> dict[str, float | Limit]:
+def _default_limits() -> dict[str, float | Limit]:
     return {"success": 0.55}
 
 
-class Release(Part):
+class Release(PlanPart):
     """A planned release."""
 
     title: str = Field("Planned release", max_length=200)
@@ -541,7 +542,7 @@ class Release(Part):
     queries: Annotated[tuple[ReleaseQuery, ...], Field(min_length=1, max_length=32)]
     mechanism: Mechanism
     adversary: Adversary = Adversary()
-    limits: dict[str, float | Limit] = Field(default_factory=_usual_limits)
+    limits: dict[str, float | Limit] = Field(default_factory=_default_limits)
 
     @field_validator("limits", mode="before", json_schema_input_type=dict[str, float | str | Limit])
     @classmethod
@@ -553,8 +554,8 @@ class Release(Part):
 
         def read(name: Any, limit: Any) -> Any:
             if isinstance(limit, Mapping):
-                return {k: share_read(v) if k != "at_most" or name in shares else v for k, v in limit.items()}
-            return share_read(limit) if name in shares else limit
+                return {k: parse_share_value(v) if k != "at_most" or name in shares else v for k, v in limit.items()}
+            return parse_share_value(limit) if name in shares else limit
 
         return {name: read(name, limit) for name, limit in value.items()}
 
@@ -562,20 +563,20 @@ class Release(Part):
     @classmethod
     def _selects(cls, value: Any) -> Any:
         """Queries written as SQL, read here where it is known which table they are about and whose rows it has."""
-        return with_selects(value)
+        return expand_sql_queries(value)
 
     @field_validator("limits")
     @classmethod
     def _readings(cls, value: dict[str, float | Limit]) -> dict[str, float | Limit]:
         for name, limit in value.items():
             if name not in (*READINGS, ERROR):
-                raise Misplaced(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error", name)
+                raise PlacedError(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error", name)
             at = limit.at_most if isinstance(limit, Limit) else limit
             if name != ERROR and not 0 <= at <= READINGS[name].ceiling:
                 most = (
                     "0 or more" if READINGS[name].ceiling > 1 else "a share between 0 and 1, such as 0.55 for 55 of 100"
                 )
-                raise Misplaced(f"{name} is {at:g}: give {most}", name)
+                raise PlacedError(f"{name} is {at:g}: give {most}", name)
         return value
 
     @model_validator(mode="after")
@@ -584,15 +585,17 @@ class Release(Part):
         total = self.mechanism.epsilon
         for given, word in ((own, "epsilon"), (shares, "share")):
             if any(x is None for x in given) and any(x is not None for x in given):
-                raise Misplaced(f"either every query has its own {word} or none: ε is shared otherwise", "queries")
+                raise PlacedError(f"either every query has its own {word} or none: ε is shared otherwise", "queries")
         if total is None and own[0] is None:
-            raise Misplaced("mechanism needs epsilon, or every query its own", "mechanism", "epsilon")
+            raise PlacedError("mechanism needs epsilon, or every query its own", "mechanism", "epsilon")
         if self.mechanism.split is not Split.EQUAL and (own[0] or shares[0]):
-            raise Misplaced("split is least error, and the queries have shares of their own: leave one out", "queries")
+            raise PlacedError(
+                "split is least error, and the queries have shares of their own: leave one out", "queries"
+            )
         if shares[0] is not None and abs(sum(s for s in shares if s) - 1) > 1e-9:
-            raise Misplaced(f"the queries' shares add up to {sum(s for s in shares if s):g}: make it 1", "queries")
+            raise PlacedError(f"the queries' shares add up to {sum(s for s in shares if s):g}: make it 1", "queries")
         if total is not None and own[0] is not None and abs(sum(e for e in own if e) - total) > 1e-9 * total:
-            raise Misplaced(
+            raise PlacedError(
                 "the queries' epsilons do not add up to mechanism.epsilon: leave one of them out",
                 "mechanism",
                 "epsilon",
@@ -605,7 +608,7 @@ class Release(Part):
         mechanism = self.mechanism
         for i, query in enumerate(self.queries):
             if query.size is Size.PUBLIC and mechanism.neighbours is not Relation.REPLACE:
-                raise Misplaced(
+                raise PlacedError(
                     "size is public while people are added or removed: the exact number of rows tells who is in the "
                     "table; leave it out, or set mechanism.neighbours to replace",
                     "queries", i, "size",
@@ -614,7 +617,7 @@ class Release(Part):
                 self._touched(i)
         auto = any(query.threshold is Threshold.AUTO for query in self.queries)
         if mechanism.delta is not None and mechanism.noise is not Noise.GAUSSIAN and not auto:
-            raise Misplaced(
+            raise PlacedError(
                 "delta is for gaussian noise and for thresholds that are found (auto): laplace noise needs none",
                 "mechanism", "delta",
             )  # fmt: skip
@@ -623,10 +626,10 @@ class Release(Part):
     def _touched(self, i: int) -> None:
         """Refuse to count those whom a limit touched where none may, or where nobody knows what relatives do to it."""
         if self.data.person is None or self.data.unit is not None:
-            raise Misplaced("touched needs person and no unit: it is for people who are in several groups",
+            raise PlacedError("touched needs person and no unit: it is for people who are in several groups",
                             "queries", i, "touched")  # fmt: skip
-        if self.adversary.correlation is not Resemblance.NONE:
-            raise Misplaced(
+        if self.adversary.correlation is not CorrelationSource.NONE:
+            raise PlacedError(
                 "touched does not go with adversary.correlation: how alike related people are in it is not known; "
                 "leave one of them out",
                 "queries", i, "touched",
@@ -658,14 +661,14 @@ class Release(Part):
         return self.model_copy(update={"queries": queries, "mechanism": mechanism})
 
     @property
-    def risk_limits(self) -> dict[str, Limited]:
+    def risk_limits(self) -> dict[str, ReadingLimit]:
         """Each limited reading with its limit and its own arguments; the limit on error is no reading."""
-        return {name: _limited(limit) for name, limit in self.limits.items() if name != ERROR}
+        return {name: _reading_limit(limit) for name, limit in self.limits.items() if name != ERROR}
 
     @property
     def error_limit(self) -> float | None:
         """The error tolerated, as a share of the answer."""
-        return _limited(self.limits[ERROR]).at_most if ERROR in self.limits else None
+        return _reading_limit(self.limits[ERROR]).at_most if ERROR in self.limits else None
 
     def public(self, defaults: bool = False) -> dict[str, Any]:
         """The plan as it may be shown, as plain values: of the table its name, nothing of its address."""
@@ -689,10 +692,10 @@ class Release(Part):
         return said
 
 
-def _limited(limit: float | Limit) -> Limited:
+def _reading_limit(limit: float | Limit) -> ReadingLimit:
     if isinstance(limit, Limit):
-        return Limited(limit.at_most, dict(limit.model_extra or {}))
-    return Limited(float(limit), {})
+        return ReadingLimit(limit.at_most, dict(limit.model_extra or {}))
+    return ReadingLimit(float(limit), {})
 
 
 def json_schema() -> dict[str, Any]:

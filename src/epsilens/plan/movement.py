@@ -59,15 +59,15 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..laws.laplace_product import MOST_SHIFTS
 from ..worlds import Relation
-from .contribution import Contribution, Moved, Noisy, Vertex
-from .model import Release, Resemblance, Secret, Size
+from .contribution import NoisyNumber, PersonContribution, Shift, Vertex
+from .model import CorrelationSource, Release, Secret, Size
 from .noise import contribution, contributions
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
 
 
-class Question(StrEnum):
+class AdversaryQuestion(StrEnum):
     """What an adversary asks about one person."""
 
     MEMBERSHIP = "membership"  # are they in the table?
@@ -80,7 +80,7 @@ class Move:
     """The ``noisy`` numbers of query ``query`` move by ``amount``, in their own unit, in ``times`` groups."""
 
     query: int
-    noisy: Noisy
+    noisy: NoisyNumber
     amount: float
     times: int = 1
 
@@ -119,12 +119,12 @@ class Movements:
         return all(not m.moves and not m.alone for m in self.each)
 
 
-def movements(plan: Release, question: Question, people: int = 1) -> Movements:
+def movements(plan: Release, question: AdversaryQuestion, people: int = 1) -> Movements:
     """The extreme movements of all queries together, if the question is about so many people at once."""
     parts = tuple(replace(one, people=people) for one in contributions(plan))
     vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
-    found, exact = _all_of(plan, parts, vertices)
-    return Movements(found, exact and people == 1 and _possible(plan, question, parts, vertices))
+    found, exact = _combinations(plan, parts, vertices)
+    return Movements(found, exact and people == 1 and _is_attained(plan, question, parts, vertices))
 
 
 def related_movements(plan: Release, related: Sequence[tuple[int, float]]) -> Movements:
@@ -134,11 +134,11 @@ def related_movements(plan: Release, related: Sequence[tuple[int, float]]) -> Mo
     person: at most as many times as there are people.
     """
     parts = tuple(replace(one, people=k) for one, (k, _) in zip(contributions(plan), related, strict=True))
-    vertices = [_undominated(_scaled(one, factor)) for one, (_, factor) in zip(parts, related, strict=True)]
-    return Movements(_all_of(plan, parts, vertices)[0], exact=False)
+    vertices = [_undominated(_scaled_vertices(one, factor)) for one, (_, factor) in zip(parts, related, strict=True)]
+    return Movements(_combinations(plan, parts, vertices)[0], exact=False)
 
 
-def _scaled(one: Contribution, factor: float) -> tuple[Vertex, ...]:
+def _scaled_vertices(one: PersonContribution, factor: float) -> tuple[Vertex, ...]:
     """What several people do to a query whose numbers move only ``factor`` times as far as by one of them.
 
     Where some of them are alone in groups, the numbers of the rest are at most all of that, and at most their own.
@@ -153,32 +153,32 @@ def _scaled(one: Contribution, factor: float) -> tuple[Vertex, ...]:
     for vertex in one.replaced:
         if any(vertex.alone):
             moved = (replace(m, amount=min(m.amount, most.get(m.noisy, m.amount)))
-                     if m.noisy is not Noisy.PEOPLE else m for m in vertex.moved)  # fmt: skip
+                     if m.noisy is not NoisyNumber.PEOPLE else m for m in vertex.moved)  # fmt: skip
             made.append(replace(vertex, moved=tuple(moved)))
     return tuple(made)
 
 
-def _all_of(
-    plan: Release, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]]
+def _combinations(
+    plan: Release, parts: tuple[PersonContribution, ...], vertices: list[tuple[Vertex, ...]]
 ) -> tuple[tuple[Movement, ...], bool]:
     """Every combination of the queries' vertices, or what bounds them where they are many; whether all are exact."""
-    if _wide(vertices):
-        vertices[:] = [_merged(options) for options in vertices]
+    if _has_many_cells(vertices):
+        vertices[:] = [_names_beside(options) for options in vertices]
     found = _products(plan, parts, vertices)
     if found is None:
-        vertices[:] = [_merged(options) for options in vertices]
+        vertices[:] = [_names_beside(options) for options in vertices]
         found = _products(plan, parts, vertices)
     exact = found is not None and all(v.exact for options in vertices for v in options)
     return (_products(plan, parts, vertices, bounded=True) or ()) if found is None else found, exact
 
 
 def _products(
-    plan: Release, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]], *, bounded: bool = False
+    plan: Release, parts: tuple[PersonContribution, ...], vertices: list[tuple[Vertex, ...]], *, bounded: bool = False
 ) -> tuple[Movement, ...] | None:
     """The combinations that an adversary can tell apart; where they are too many None, or (``bounded``) one beyond."""
     found, units = [Movement(people=max(one.people for one in parts))], _units(plan, parts)
     for one, options in zip(parts, vertices, strict=True):
-        grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
+        grown = [_extended(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
         found = list({_key(plan, units, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
             if not bounded:
@@ -187,28 +187,28 @@ def _products(
     return tuple(found)
 
 
-def about_secret(plan: Release) -> tuple[int, ...]:
+def secret_queries(plan: Release) -> tuple[int, ...]:
     """The queries whose answer depends on the secret; all where no secret is named."""
-    return tuple(one.position for one in contributions(plan) if _vertices(plan, one, Question.SECRET))
+    return tuple(one.position for one in contributions(plan) if _vertices(plan, one, AdversaryQuestion.SECRET))
 
 
-def _with(movement: Movement, one: Contribution, vertex: Vertex) -> Movement:
+def _extended(movement: Movement, one: PersonContribution, vertex: Vertex) -> Movement:
     i = one.position
     alone = ((i, *vertex.alone),) if any(vertex.alone) else ()
     moves = (Move(i, m.noisy, m.amount, m.times) for m in vertex.moved)
     return replace(movement, moves=(*movement.moves, *moves), alone=(*movement.alone, *alone))
 
 
-def _vertices(plan: Release, one: Contribution, question: Question) -> tuple[Vertex, ...]:
-    if question is Question.MEMBERSHIP and plan.mechanism.neighbours is Relation.ADD_REMOVE:
+def _vertices(plan: Release, one: PersonContribution, question: AdversaryQuestion) -> tuple[Vertex, ...]:
+    if question is AdversaryQuestion.MEMBERSHIP and plan.mechanism.neighbours is Relation.ADD_REMOVE:
         return one.present
     secret = plan.data.hidden
-    if question is not Question.SECRET or secret is None:
+    if question is not AdversaryQuestion.SECRET or secret is None:
         return one.replaced
-    return of_secret(one, secret)
+    return secret_vertices(one, secret)
 
 
-def of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
+def secret_vertices(one: PersonContribution, secret: Secret) -> tuple[Vertex, ...]:
     """What moves in one query where only the secret's columns differ."""
     query, told = one.query, columns_of(secret.where) | set(secret.columns)
     planned = query.planned()
@@ -223,15 +223,15 @@ def of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
     if one.data.several and (in_where or in_groups or query.split_by):
         return one.replaced
     if in_groups:
-        return one.replaced if in_value else one.twice if one.split else _either(one.present)
+        return one.replaced if in_value else one.twice if one.split else _both_orders(one.present)
     if not in_value:
-        return _either(one.present)
+        return _both_orders(one.present)
     if query.size is Size.PUBLIC:  # then no value is missing
         return one.valued
-    return (*one.changed, *(_either(one.present) if one.named else ()))
+    return (*one.changed, *(_both_orders(one.present) if one.named else ()))
 
 
-def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+def _farthest(plan: Release, one: PersonContribution, options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """Under normal noise only the length of a movement counts: the longest of those that reveal no name."""
     if plan.mechanism.noise is not Noise.GAUSSIAN:
         return options or (Vertex(),)
@@ -244,13 +244,13 @@ def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> 
     return (*rest, longest or Vertex()) if longest or not rest else rest
 
 
-def _wide(vertices: list[tuple[Vertex, ...]]) -> bool:
+def _has_many_cells(vertices: list[tuple[Vertex, ...]]) -> bool:
     """Whether names stand beside more numbers than have a closed form: each combination would be slow to read."""
     cells = sum(max((sum(m.times for m in v.moved) for v in options), default=0) for options in vertices)
     return cells > MOST_SHIFTS and any(any(v.alone) for options in vertices for v in options)
 
 
-def _merged(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+def _names_beside(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """Names beside all that moves, not instead of it: above the truth by no more than the chance of a name."""
     loud = [v for v in options if any(v.alone)]
     if not loud:
@@ -259,7 +259,7 @@ def _merged(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     return _undominated(replace(v, alone=most, exact=False) for v in options)
 
 
-def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, Noisy], float]:
+def _units(plan: Release, parts: tuple[PersonContribution, ...]) -> dict[tuple[int, NoisyNumber], float]:
     """What one unit of each number is in noise, but for ε."""
     power, shares = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1, plan.shares
     return {
@@ -271,7 +271,7 @@ def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, No
     }
 
 
-def _key(plan: Release, units: dict[tuple[int, Noisy], float], movement: Movement) -> tuple[object, ...]:
+def _key(plan: Release, units: dict[tuple[int, NoisyNumber], float], movement: Movement) -> tuple[object, ...]:
     """What the adversary sees of a movement: amounts in units of noise and chances of names, whatever the query."""
     moved = Counter[float]()
     for m in movement.moves:
@@ -283,7 +283,7 @@ def _key(plan: Release, units: dict[tuple[int, Noisy], float], movement: Movemen
     return (*sorted(moved.items()), frozenset(names.items()))
 
 
-def _either(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+def _both_orders(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     """Present in the one world or in the other: a name may exist where the secret is false as well."""
     return (*vertices, *(replace(v, alone=(v.alone[1], v.alone[0])) for v in vertices if any(v.alone)))
 
@@ -315,13 +315,13 @@ def _below(low: Vertex, high: Vertex) -> bool:
     return True
 
 
-def _amounts(moved: Iterable[Moved], noisy: Noisy) -> list[Moved]:
+def _amounts(moved: Iterable[Shift], noisy: NoisyNumber) -> list[Shift]:
     return [m for m in moved if m.noisy is noisy]
 
 
 def _bound(found: list[Movement]) -> Movement:
     """One movement that is beyond each of many: for every number the largest amount in the most groups."""
-    moves: dict[tuple[int, Noisy], list[float]] = {}
+    moves: dict[tuple[int, NoisyNumber], list[float]] = {}
     for key in {(m.query, m.noisy) for movement in found for m in movement.moves}:
         for movement in found:
             amounts = sorted(m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key)
@@ -344,8 +344,11 @@ def _bound(found: list[Movement]) -> Movement:
 # -- whether a bound is reached -----------------------------------------------------------------------------------
 
 
-def _possible(
-    plan: Release, question: Question, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]]
+def _is_attained(
+    plan: Release,
+    question: AdversaryQuestion,
+    parts: tuple[PersonContribution, ...],
+    vertices: list[tuple[Vertex, ...]],
 ) -> bool:
     """Whether one person can do all of it at once, every column being free: no two queries want one column otherwise.
 
@@ -353,7 +356,7 @@ def _possible(
     tell is a bound: conditions that exclude each other, a secret that settles a value.
     """
     moving = [one for one, options in zip(parts, vertices, strict=True) if options]
-    if question is Question.SECRET and plan.data.hidden is not None:
+    if question is AdversaryQuestion.SECRET and plan.data.hidden is not None:
         terms = set(terms_of(plan.data.hidden.where))
         if any(set(terms_of(one.query.planned().where or "TRUE")) != terms for one in moving):
             return False
@@ -361,7 +364,7 @@ def _possible(
     values = [one.query.planned().column for one in moving if one.query.kind.bounded]
     named = {name for one in moving for name in one.query.split_by}
     settled = {column for where in conditions for column in columns_of(where)}
-    if any(len({*told}) < len(told) for told in map(_told, conditions)):
+    if any(len({*told}) < len(told) for told in map(_condition_columns, conditions)):
         return False  # two terms about one column may exclude each other
     if any(one.data.unit or one.query.touched for one in moving):
         return False  # how many people a household has is not said, nor that a limit leaves something out
@@ -370,20 +373,20 @@ def _possible(
         return False  # a person in a group of the one list may be in none of the other
     if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
-    replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Relation.REPLACE
-    if question is Question.SECRET and plan.data.hidden is not None:
+    replaces = question is not AdversaryQuestion.MEMBERSHIP or plan.mechanism.neighbours is Relation.REPLACE
+    if question is AdversaryQuestion.SECRET and plan.data.hidden is not None:
         replaces = False  # the secret is the condition: one world adds nothing
     if replaces and len(moving) > 1:
         return False  # one query may want a world without the person where another wants both
-    return all(_reaches(one, replaces) for one in moving)
+    return all(_is_reachable(one, replaces) for one in moving)
 
 
-def _told(where: str) -> list[str]:
+def _condition_columns(where: str) -> list[str]:
     """The columns of a condition, once for each term."""
     return [column for term in terms_of(where) for column in columns_of(term)]
 
 
-def _reaches(one: Contribution, replaces: bool) -> bool:
+def _is_reachable(one: PersonContribution, replaces: bool) -> bool:
     """Whether one person can reach the ends of this query by itself."""
     if one.query.split_by and (replaces or (one.counted and one.groups > 1)) and (one.labels or 0) < 2:
         return False  # how many groups there are is not said
@@ -436,9 +439,9 @@ def correlated_movements(plan: Release, found: tuple[CorrelationFactor, ...]) ->
 def correlation_factors(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[CorrelationFactor, ...]:
     """What the release says about related people, a relation for each query it applies to."""
     stated = plan.adversary.correlation
-    if stated is Resemblance.NONE:
+    if stated is CorrelationSource.NONE:
         return ()
-    if stated is Resemblance.FROM_DATA:
+    if stated is CorrelationSource.FROM_DATA:
         by = plan.data.related or plan.data.person
         if by is None:
             raise InputError(
@@ -454,7 +457,7 @@ def correlation_factors(plan: Release, opened: OpenTable, queries: tuple[Query, 
 def stated_factors(plan: Release) -> tuple[CorrelationFactor, ...]:
     """What the plan itself says about related people, whatever its table holds."""
     stated = plan.adversary.correlation
-    if isinstance(stated, Resemblance):
+    if isinstance(stated, CorrelationSource):
         return ()
     matrix, people = np.asarray(stated, dtype=float), len(stated)
     curve, component = _factors(matrix), _related_at_most(matrix)

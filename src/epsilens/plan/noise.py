@@ -23,7 +23,7 @@ from ..checks import Array
 from ..data.queries import Noise
 from ..errors import InputError
 from ..mechanisms.noise import calibrated_psi
-from .contribution import Contribution, Noisy
+from .contribution import NoisyNumber, PersonContribution
 from .model import Release, Threshold
 
 #: More places times people than this are not shared out one by one.
@@ -32,7 +32,7 @@ _MOST_SHARED = 1000
 USUAL_DELTA = 1e-6
 
 
-class _Same:
+class _PlanIdentity:
     """One plan, by identity: plans are equal by all that they say, which takes longer to compare than to use."""
 
     def __init__(self, plan: Release) -> None:
@@ -42,25 +42,25 @@ class _Same:
         return id(self.plan)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.plan is self.plan
+        return isinstance(other, _PlanIdentity) and other.plan is self.plan
 
 
 @lru_cache(maxsize=64)
-def _contributions(same: _Same) -> tuple[Contribution, ...]:
-    return tuple(Contribution(i, query, same.plan.data) for i, query in enumerate(same.plan.queries))
+def _contributions(same: _PlanIdentity) -> tuple[PersonContribution, ...]:
+    return tuple(PersonContribution(i, query, same.plan.data) for i, query in enumerate(same.plan.queries))
 
 
 @lru_cache(maxsize=1024)
-def _sensitivity(same: _Same, i: int, noisy: Noisy, power: int) -> float:
+def _sensitivity(same: _PlanIdentity, i: int, noisy: NoisyNumber, power: int) -> float:
     return contribution(same.plan, i).sensitivity(noisy, same.plan.mechanism.neighbours, power)
 
 
-def contributions(plan: Release) -> tuple[Contribution, ...]:
+def contributions(plan: Release) -> tuple[PersonContribution, ...]:
     """What one person adds to each query; worked out once a plan, for a search of ε asks thousands of times."""
-    return _contributions(_Same(plan))
+    return _contributions(_PlanIdentity(plan))
 
 
-def contribution(plan: Release, i: int) -> Contribution:
+def contribution(plan: Release, i: int) -> PersonContribution:
     """What one person adds to query i."""
     return contributions(plan)[i]
 
@@ -71,7 +71,7 @@ def psi_of(epsilon: float, delta: float) -> float:
     return float(calibrated_psi(epsilon, delta, "analytic"))
 
 
-def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
+def scale_of(plan: Release, i: int, noisy: NoisyNumber, epsilon: float) -> float:
     """The scale of the noise (b or σ) on one kind of number of query i, at a total ε."""
     if not epsilon > 0:
         raise InputError(f"epsilon is {epsilon:g}: give a number above 0", parameter="epsilon", value=epsilon)
@@ -79,14 +79,14 @@ def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     part = plan.shares[i] * one.part(noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
-        return _sensitivity(_Same(plan), i, noisy, 2) / psi
-    return _sensitivity(_Same(plan), i, noisy, 1) / (epsilon * part)
+        return _sensitivity(_PlanIdentity(plan), i, noisy, 2) / psi
+    return _sensitivity(_PlanIdentity(plan), i, noisy, 1) / (epsilon * part)
 
 
-def _people(plan: Release, i: int, epsilon: float) -> float:
+def _people_scale(plan: Release, i: int, epsilon: float) -> float:
     """The scale of the noise on the number of people that a threshold looks at."""
     noisy = contribution(plan, i).noisy
-    return scale_of(plan, i, Noisy.PEOPLE if Noisy.PEOPLE in noisy else Noisy.ANSWER, epsilon)
+    return scale_of(plan, i, NoisyNumber.PEOPLE if NoisyNumber.PEOPLE in noisy else NoisyNumber.ANSWER, epsilon)
 
 
 def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
@@ -94,35 +94,35 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     given, one = plan.queries[i].threshold, contribution(plan, i)
     if not isinstance(given, Threshold):
         return given
-    scale = _people(plan, i, epsilon)
+    scale = _people_scale(plan, i, epsilon)
     chance = -math.expm1(math.log1p(-(plan.mechanism.delta or USUAL_DELTA) * plan.shares[i]) / one.groups)
     gaussian = plan.mechanism.noise is Noise.GAUSSIAN
     quantile = -ndtri(chance) if gaussian else -math.log(2 * chance)
     return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
 
 
-def listed(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
+def name_probability(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
     """The chance that the name of a group where one person, or household, is alone is published.
 
     A threshold sees ``members`` there, as many as it can unless they are given. It is 1 where names are taken from the
     data.
     """
     seen = contribution(plan, i).alone_as if members is None else members
-    return float(_listed(plan, i, epsilon, np.asarray([float(seen)]))[0])
+    return float(_name_probabilities(plan, i, epsilon, np.asarray([float(seen)]))[0])
 
 
-def _listed(plan: Release, i: int, epsilon: float, members: Array) -> Array:
+def _name_probabilities(plan: Release, i: int, epsilon: float, members: Array) -> Array:
     """The chance that the name of a group is published which has so many people."""
     threshold = threshold_of(plan, i, epsilon)
     if threshold is None:
         return np.ones(len(members))
-    away = (threshold - members) / _people(plan, i, epsilon)
+    away = (threshold - members) / _people_scale(plan, i, epsilon)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return np.asarray(ndtr(-away))
     return np.where(away >= 0, 0.5 * np.exp(-np.abs(away)), 1 - 0.5 * np.exp(-np.abs(away)))
 
 
-def unlisted(plan: Release, i: int, epsilon: float, alone: int, people: int = 1) -> float:
+def log_hidden_probability(plan: Release, i: int, epsilon: float, alone: int, people: int = 1) -> float:
     """The logarithm of the chance that no name of these groups is published: ``people`` take ``alone`` places there.
 
     Nobody else is in them. The worst of all ways to share the places out, from all in one group, which is listed most
@@ -134,7 +134,7 @@ def unlisted(plan: Release, i: int, epsilon: float, alone: int, people: int = 1)
     one = replace(contribution(plan, i), people=people)
     together = one.places if one.households else people  # the most places in one group
     with np.errstate(divide="ignore"):
-        hidden = np.log1p(-_listed(plan, i, epsilon, np.arange(1.0, min(together, alone) + 1)))
+        hidden = np.log1p(-_name_probabilities(plan, i, epsilon, np.arange(1.0, min(together, alone) + 1)))
     if len(hidden) == 1 or np.isinf(hidden[0]):
         return float(alone * hidden[0])
     if alone * len(hidden) > _MOST_SHARED:
@@ -149,14 +149,14 @@ def unlisted(plan: Release, i: int, epsilon: float, alone: int, people: int = 1)
     return float(least[alone])
 
 
-def unsaid(plan: Release) -> tuple[int, ...]:
+def unprotected_names(plan: Release) -> tuple[int, ...]:
     """The queries whose groups have neither public names nor a threshold: a name there may give one person away."""
     return tuple(one.position for one in contributions(plan) if one.named and one.query.threshold is None)
 
 
-def named_delta(plan: Release, epsilon: float) -> float:
+def name_delta(plan: Release, epsilon: float) -> float:
     """The δ that published names add to the guarantee: the chance that some name gives a person away."""
-    chances = [(one.groups, listed(plan, one.position, epsilon)) for one in contributions(plan) if one.named]
+    chances = [(one.groups, name_probability(plan, one.position, epsilon)) for one in contributions(plan) if one.named]
     if not chances or any(p == 1 for _, p in chances):
         return float(bool(chances))
     return -math.expm1(math.fsum(groups * math.log1p(-p) for groups, p in chances))

@@ -1,9 +1,9 @@
 """What each planned query needs of its table, and several of them looked up together.
 
 A :class:`Need` is a query with the limits on contributions in force: what is counted or added up (its *items*), how
-many items one owner may have, in how many groups. :func:`look` writes what several needs look at as columns of one
-table, so that 32 queries are answered in a few passes: conditions and columns that queries have in common are computed
-once.
+many items one owner may have, in how many groups. :func:`query_columns` writes what several needs look at as columns of
+one table, so that 32 queries are answered in a few passes: conditions and columns that queries have in common are
+computed once.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..data.tables.row_limit import HASH
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..worlds import Relation
-from .contribution import Contribution
-from .file import about, dotted
-from .labels import among, read_labels
+from .contribution import PersonContribution
+from .file import dotted_path, error_place
+from .labels import matches_labels, read_labels
 from .model import Data, Release, Size
 
 
-class Items(Enum):
+class ItemKind(Enum):
     """What a query counts or adds up, and what the limits on contributions are about."""
 
     PEOPLE = "people"  # the owner, once in a group
@@ -37,7 +37,7 @@ class Items(Enum):
     ROWS = "rows"
 
 
-def _mentioned(where: str | None) -> set[str]:
+def _where_columns(where: str | None) -> set[str]:
     return set(columns_of(where)) if where else set()
 
 
@@ -48,7 +48,7 @@ class Need:
     position: int
     query: Query
     data: Data
-    items: Items
+    items: ItemKind
     most: int
     groups: int | None
     labels: tuple[tuple[Any, ...], ...] | None
@@ -80,22 +80,22 @@ class Need:
     @property
     def place(self) -> str:
         """Where it stands in the plan."""
-        return dotted(("queries", self.position))
+        return dotted_path(("queries", self.position))
 
 
-def content_of(needs: Sequence[Need]) -> tuple[list[str], list[str]]:
+def content_columns(needs: Sequence[Need]) -> tuple[list[str], list[str]]:
     """What tells the rows of an owner apart: all that the queries of a plan that limit rows look at, in their order.
 
     The columns that tell the secret are apart, in the second list. With them in the hash, another value of the secret
     would keep other rows, and move the answers of queries that never look at it.
     """
-    found = dict.fromkeys(name for need in needs if need.items is Items.ROWS for name in need.columns)
+    found = dict.fromkeys(name for need in needs if need.items is ItemKind.ROWS for name in need.columns)
     secret = needs[0].data.hidden if needs else None
     told = set() if secret is None else columns_of(secret.where) | set(secret.columns)
     return [name for name in found if name not in told], [name for name in found if name in told]
 
 
-def owners_of(data: Data) -> list[str]:
+def owner_columns(data: Data) -> list[str]:
     """The columns that say whose a row is."""
     return [name for name in dict.fromkeys((data.owner, data.person)) if name is not None]
 
@@ -103,14 +103,16 @@ def owners_of(data: Data) -> list[str]:
 def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
     """The needs of a plan's queries, checked against the table's columns."""
     made = []
-    with about("data.secret"):
+    with error_place("data.secret"):
         if (secret := plan.data.hidden) is not None:
             condition(table, secret.where, "secret")
             for name in secret.columns:
                 column_of(table, name, "secret")
     for i, asked in enumerate(plan.queries):
-        with about(
-            dotted(("queries", i)), groups=dotted(("queries", i, "groups")), size=dotted(("queries", i, "size"))
+        with error_place(
+            dotted_path(("queries", i)),
+            groups=dotted_path(("queries", i, "groups")),
+            size=dotted_path(("queries", i, "size")),
         ):
             query = asked.planned()
             query.check(table)
@@ -119,19 +121,19 @@ def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
                 kinds = [value_of(column_of(table, name, "query"), "query").type() for name in query.groups]
                 labels = read_labels(labels, kinds, query.groups)
             if asked.size is Size.PUBLIC:
-                _public(query, plan, labels is not None)
-            one = Contribution(i, asked, plan.data)
+                _check_public_size(query, plan, labels is not None)
+            one = PersonContribution(i, asked, plan.data)
             rows = asked.rows or query.kind.bounded or (plan.data.unit is not None and plan.data.person is None)
-            items = Items.ROWS if rows else Items.MEMBERS if plan.data.unit is not None else Items.PEOPLE
-            most = one.groups if items is Items.PEOPLE else one.rows
-            fewer = plan.data.max_groups if query.groups and items is not Items.PEOPLE else None
+            items = ItemKind.ROWS if rows else ItemKind.MEMBERS if plan.data.unit is not None else ItemKind.PEOPLE
+            most = one.groups if items is ItemKind.PEOPLE else one.rows
+            fewer = plan.data.max_groups if query.groups and items is not ItemKind.PEOPLE else None
             groups = fewer if fewer is not None and fewer < most else None
             touched = asked.touched is not None
             made.append(Need(i, query, plan.data, items, most, groups, labels, asked.size is Size.PUBLIC, touched))
     return tuple(made)
 
 
-def _public(query: Query, plan: Release, listed: bool) -> None:
+def _check_public_size(query: Query, plan: Release, listed: bool) -> None:
     """Refuse a public size that a record could change."""
 
     def refuse(why: str) -> InputError:
@@ -141,7 +143,7 @@ def _public(query: Query, plan: Release, listed: bool) -> None:
         raise refuse("people are added or removed, and the number of rows tells who is in the table")
     if query.groups and not listed:
         raise refuse("the names of its groups come from the data: list them as groups")
-    secret, changing = plan.data.hidden, _mentioned(query.where) | set(query.groups)
+    secret, changing = plan.data.hidden, _where_columns(query.where) | set(query.groups)
     if changing and secret is None:
         raise refuse("without data.secret any column may be what an attacker asks about, and which rows are covered")
     if secret is not None and changing & (columns_of(secret.where) | set(secret.columns)):
@@ -202,7 +204,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
 
 
 @dataclass
-class Look:
+class QueryColumns:
     """Columns of one table: whose row (``p``, ``q``), its groups, and for each need what it covers and adds up.
 
     ``covered`` are the rows a need covers, ``used`` those of them with a value; ``value`` and ``clamped`` are the parts
@@ -218,7 +220,9 @@ class Look:
     grid: dict[int, tuple[Grid | Steps, Grid | Steps]] = field(default_factory=dict)
 
 
-def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True) -> Look:
+def query_columns(
+    table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True
+) -> QueryColumns:
     """What these needs look at; with ``split`` they must be split by the same columns."""
     ibis = need_ibis()
     # The summed numbers first, in a step of their own: what is made of them would repeat how they are read.
@@ -226,7 +230,7 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
     numbers = {name: f"epsilens number {j}" for j, name in enumerate(summed)}
     table = table.mutate(**{new: value_of(table[name], "query") for name, new in numbers.items()})
     made: dict[str, Any] = {}
-    found = Look(None)
+    found = QueryColumns(None)
     names: dict[Any, str] = {}  # what is computed already, under which name
 
     def once(key: Any, name: str, expression: Any) -> str:
@@ -290,4 +294,4 @@ def _covers(table: Any, need: Need) -> Any:
     covered = need.query.rows(table)
     if need.labels is None:
         return covered
-    return covered & among([value_of(table[name], "query") for name in need.split_by], need.labels)
+    return covered & matches_labels([value_of(table[name], "query") for name in need.split_by], need.labels)

@@ -55,33 +55,33 @@ _SAID = {
 }
 
 
-def paragraph(found: Understanding) -> str:
+def summary(found: Understanding) -> str:
     """What the table is, column by column where it matters.
 
     >>> from ..data.understanding.understood import Owner
     >>> owner = Owner("Patient ID", 24_904, 9, named=True)
     >>> age = Column("Age", "int64", Role.NUMBER, 90, 0, known=True)
-    >>> print(paragraph(Understanding("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
+    >>> print(summary(Understanding("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
     50,000 rows of 24,904 people: “Patient ID” says whose row it is, up to 9 rows each. An attacker may know “Age”.
     """
-    said = [_whose(found)]
+    said = [_owner_sentence(found)]
     known = [c.name for c in found.columns if c.known]
     if known:
-        said.append(f"An attacker may know {called(known)}.")
+        said.append(f"An attacker may know {quoted_names(known)}.")
     else:
         said.append("Nothing was found that an attacker would know of a person.")
     secret = [c.name for c in found.columns if c.secret]
     if secret:
-        said.append(f"People may want to keep {called(secret)} to themselves.")
+        said.append(f"People may want to keep {quoted_names(secret)} to themselves.")
     for kind, words in _KINDS.items():
         names = [c.name for c in found.columns if c.form is not None and c.form.kind is kind]
         if names:
-            said.append(f"Text in {called(names)} is read as {words}.")
+            said.append(f"Text in {quoted_names(names)} is read as {words}.")
     owners = {o.name for o in (found.person, found.single) if o is not None}
     for role, (one, several) in _SAID.items():
         names = [c.name for c in found.columns if c.role is role and c.name not in owners]
         if names:
-            said.append(f"{called(names)} {one if len(names) == 1 else several}.")
+            said.append(f"{quoted_names(names)} {one if len(names) == 1 else several}.")
     if found.left_out:
         said.append(f"{found.left_out:,} more columns were not looked at.")
     if found.looked_at < found.rows:
@@ -89,7 +89,7 @@ def paragraph(found: Understanding) -> str:
     return " ".join(said)
 
 
-def _whose(found: Understanding) -> str:
+def _owner_sentence(found: Understanding) -> str:
     rows = f"{found.rows:,} row{'' if found.rows == 1 else 's'}"
     owner = found.person
     if owner is not None:
@@ -101,7 +101,7 @@ def _whose(found: Understanding) -> str:
         said = f"{rows}; nothing says whose they are."
     others = [o.name for o in found.others]
     if owner is not None and others:
-        said += f" It could also be {called(others, 'or')}."
+        said += f" It could also be {quoted_names(others, 'or')}."
     if found.unit is not None:
         said += f" “{found.unit.name}” says who lives together."
     return said
@@ -118,7 +118,7 @@ def warnings(found: Understanding) -> tuple[str, ...]:
             f"“{found.unit.name}” is protected together. If a column names the person, name it as person."
         )
     elif found.nobody:
-        maybe = f" It may be {called([o.name for o in found.others], 'or')}." if found.others else ""
+        maybe = f" It may be {quoted_names([o.name for o in found.others], 'or')}." if found.others else ""
         made.append(
             "No column was found that says whose row it is, so every row counts as a person of their own. If one "
             f"person can have several rows, that protects a row and not a person: name the column as person.{maybe}"
@@ -129,11 +129,11 @@ def warnings(found: Understanding) -> tuple[str, ...]:
             f"“{owner.name}” is empty in some rows: nobody can tell whose they are, and they are left out of every "
             "answer."
         )
-    made += [_unread(c) for c in found.columns if c.form is not None and c.unread]
+    made += [_unread_sentence(c) for c in found.columns if c.form is not None and c.unread]
     return tuple(made)
 
 
-def _unread(column: Column) -> str:
+def _unread_sentence(column: Column) -> str:
     assert column.form is not None
     values = "1 value" if column.unread == 1 else f"{column.unread:,} values"
     return (
@@ -142,15 +142,15 @@ def _unread(column: Column) -> str:
     )
 
 
-def read_as(column: Column) -> str:
+def form_words(column: Column) -> str:
     """How a column is read, where that differs from how it is stored."""
     return "" if column.form is None else _KINDS[column.form.kind]
 
 
-def called(names: Sequence[str], word: str = "and") -> str:
+def quoted_names(names: Sequence[str], word: str = "and") -> str:
     """Columns in a sentence.
 
-    >>> called(["a", "b"]), called([f"c{i}" for i in range(9)])
+    >>> quoted_names(["a", "b"]), quoted_names([f"c{i}" for i in range(9)])
     ('“a” and “b”', '“c0”, “c1”, “c2”, “c3”, “c4”, “c5” and 3 more')
     """
     quoted = [f"“{name}”" for name in names[:_MOST]]
@@ -185,15 +185,15 @@ class StarterParts:
     others: tuple[str, ...]
 
 
-def written(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
+def starter_yaml(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
     """The plan."""
     lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
     for warning in warnings:
         lines += textwrap.wrap(f"WARNING: {warning}", _LINE, initial_indent="# ", subsequent_indent="#   ")
     lines += [
-        f"title: {as_yaml(title)}",
+        f"title: {yaml_string(title)}",
         "data:",
-        f"  table: {as_yaml(table)}",
+        f"  table: {yaml_string(table)}",
         *_people_lines(found),
         *(_groups_lines(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
         *_known_lines(chosen),
@@ -203,20 +203,22 @@ def written(table: str, title: str, found: Understanding, chosen: StarterParts, 
         *_count_lines(chosen.split),
         *_average_lines(chosen.amount),
         "mechanism:",
-        _with("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
-        _with("  epsilon: 1.0", "choose: the total, which the queries share"),
+        _commented_line("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
+        _commented_line("  epsilon: 1.0", "choose: the total, which the queries share"),
         "adversary:",
-        _with("  prior: 0.5", "how likely they think the person is in the data"),
-        _with("  knows: one answer", "nothing | one answer"),
-        _with("  baseline: 0.01", "how often re-identification succeeds against a release without the person"),
+        _commented_line("  prior: 0.5", "how likely they think the person is in the data"),
+        _commented_line("  knows: one answer", "nothing | one answer"),
+        _commented_line(
+            "  baseline: 0.01", "how often re-identification succeeds against a release without the person"
+        ),
         "limits:",
-        _with("  success: 0.55", "choose: right guesses tolerated; 0.5 is a coin"),
-        _with("  # error: 0.1", "the error tolerated, as a share of the answer"),
+        _commented_line("  success: 0.55", "choose: right guesses tolerated; 0.5 is a coin"),
+        _commented_line("  # error: 0.1", "the error tolerated, as a share of the answer"),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _with(line: str, comment: str) -> str:
+def _commented_line(line: str, comment: str) -> str:
     return f"{line.ljust(_WIDTH - 1)} # {comment}"
 
 
@@ -224,25 +226,35 @@ def _people_lines(found: Understanding) -> list[str]:
     lines = []
     if found.person is not None:
         why = "its name says whose row it is" if found.person.named else "its values come back like a person's"
-        others = f"; else {called([o.name for o in found.others], 'or')}" if found.others else ""
+        others = f"; else {quoted_names([o.name for o in found.others], 'or')}" if found.others else ""
         lines += [
-            _with(f"  person: {as_yaml(found.person.name)}", f"choose: {why}{_comment(others)}"),
-            _with("  max_rows: 5", "choose without looking at the data: the most rows of one person to use"),
+            _commented_line(f"  person: {yaml_string(found.person.name)}", f"choose: {why}{_comment(others)}"),
+            _commented_line("  max_rows: 5", "choose without looking at the data: the most rows of one person to use"),
         ]
     elif found.single is not None:
-        lines.append(_with(f"  # person: {as_yaml(found.single.name)}", "not needed: it is different in every row"))
+        lines.append(
+            _commented_line(f"  # person: {yaml_string(found.single.name)}", "not needed: it is different in every row")
+        )
     elif found.unit is not None:
         lines += [
-            _with(f"  unit: {as_yaml(found.unit.name)}", "choose: who is protected together; no column names a person"),
-            _with("  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"),
+            _commented_line(
+                f"  unit: {yaml_string(found.unit.name)}", "choose: who is protected together; no column names a person"
+            ),
+            _commented_line(
+                "  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"
+            ),
         ]
     else:
         maybe = found.others[0].name if found.others else "id"
         lines.append(
-            _with(f"  # person: {as_yaml(maybe)}", "choose: the column that says whose row it is; none was found")
+            _commented_line(
+                f"  # person: {yaml_string(maybe)}", "choose: the column that says whose row it is; none was found"
+            )
         )
     if found.unit is not None and not found.nobody:
-        lines.append(_with(f"  # unit: {as_yaml(found.unit.name)}", "to protect everyone who shares it together"))
+        lines.append(
+            _commented_line(f"  # unit: {yaml_string(found.unit.name)}", "to protect everyone who shares it together")
+        )
     return lines
 
 
@@ -250,18 +262,22 @@ def _groups_lines(split: Grouping | None) -> list[str]:
     """Where people are in several groups, one each would leave out the others."""
     if split is None or split.steady:
         return []
-    return [_with("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")]
+    return [
+        _commented_line("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")
+    ]
 
 
 def _known_lines(chosen: StarterParts) -> list[str]:
     lines = ["  quasi_identifiers:".ljust(_WIDTH - 1) + " # choose: what an attacker may know about a person"]
-    lines += [_with(f"    - {as_yaml(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known]
+    lines += [
+        _commented_line(f"    - {yaml_string(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known
+    ]
     if not chosen.known:
-        lines[0] = _with(
+        lines[0] = _commented_line(
             "  quasi_identifiers: []", "choose: what an attacker may know about a person; nothing was found"
         )
     if chosen.others:
-        rest = f"# Other columns: {', '.join(map(as_yaml, chosen.others))}"
+        rest = f"# Other columns: {', '.join(map(yaml_string, chosen.others))}"
         lines += textwrap.wrap(
             rest,
             _LINE,
@@ -276,24 +292,26 @@ def _known_lines(chosen: StarterParts) -> list[str]:
 def _secret_lines(column: Column | None) -> list[str]:
     """A condition that needs no value of the table where there is one, else a line to fill in."""
     if column is None:
-        return [_with("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")]
-    name, number = _quoted(column.name), "int" in column.kind or "float" in column.kind
+        return [
+            _commented_line("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")
+        ]
+    name, number = _condition_name(column.name), "int" in column.kind or "float" in column.kind
     meant = f" ({_comment(column.meaning)})" if column.meaning else ""
     why = f"choose: what the attacker wants to learn{meant}"
     if column.kind == "boolean":
-        return [_with(f"  secret: {as_yaml(name)}", why)]
+        return [_commented_line(f"  secret: {yaml_string(name)}", why)]
     if number and column.distinct == 2:
-        return [_with(f"  secret: {as_yaml(f'{name} = 1')}", why)]
+        return [_commented_line(f"  secret: {yaml_string(f'{name} = 1')}", why)]
     if column.bounds is not None:
-        return [_with(f"  secret: {as_yaml(f'{name} > {sum(column.bounds) / 2:g}')}", why)]
+        return [_commented_line(f"  secret: {yaml_string(f'{name} > {sum(column.bounds) / 2:g}')}", why)]
     condition = f"{name} = {'…' if number else chr(39) + '…' + chr(39)}"
-    return [_with(f"  # secret: {as_yaml(condition)}", f"{why}; fill in the value")]
+    return [_commented_line(f"  # secret: {yaml_string(condition)}", f"{why}; fill in the value")]
 
 
 def _read_lines(columns: Sequence[Column]) -> list[str]:
     if not columns:
         return []
-    lines = [_with("  read:", "how columns of text are read; what cannot be read so counts as empty")]
+    lines = [_commented_line("  read:", "how columns of text are read; what cannot be read so counts as empty")]
     for column in columns:
         assert column.form is not None
         why = {
@@ -305,7 +323,7 @@ def _read_lines(columns: Sequence[Column]) -> list[str]:
         }[column.form.kind]
         if column.form.empty and column.form.kind is As.TEXT:
             why = "some words stand for nothing"
-        lines.append(_with(f"    {as_yaml(column.name)}: {_form(column.form)}", why))
+        lines.append(_commented_line(f"    {yaml_string(column.name)}: {_form(column.form)}", why))
     return lines
 
 
@@ -321,11 +339,13 @@ def _form(form: Form) -> str:
 
 
 def _count_lines(split: Grouping | None) -> list[str]:
-    lines = [_with("  - count: true", "people, or those who meet a condition: count: age > 30")]
+    lines = [_commented_line("  - count: true", "people, or those who meet a condition: count: age > 30")]
     if split is not None:
         lines += [
-            _with(f"    by: {as_yaml(split.column.name)}", "choose: how the answers are split"),
-            _with("    threshold: auto", "publish groups with enough people; or list those that are published"),
+            _commented_line(f"    by: {yaml_string(split.column.name)}", "choose: how the answers are split"),
+            _commented_line(
+                "    threshold: auto", "publish groups with enough people; or list those that are published"
+            ),
         ]
     return lines
 
@@ -335,20 +355,22 @@ def _average_lines(amount: Column | None) -> list[str]:
         return []
     if amount.bounds is None:
         return [
-            _with(f"  # - average: {as_yaml(amount.name)}", "an average or a sum needs bounds, and nothing says what"),
-            _with("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
+            _commented_line(
+                f"  # - average: {yaml_string(amount.name)}", "an average or a sum needs bounds, and nothing says what"
+            ),
+            _commented_line("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
         ]
     low, high = amount.bounds
     return [
-        _with(f"  - average: {as_yaml(amount.name)}", "choose: a number people have"),
-        _with(
+        _commented_line(f"  - average: {yaml_string(amount.name)}", "choose: a number people have"),
+        _commented_line(
             f"    bounds: [{low:.15g}, {high:.15g}]",
             f"choose without looking at the data (usual for {_comment(amount.meaning or 'it')}): beyond is cut off",
         ),
     ]
 
 
-def _quoted(name: str) -> str:
+def _condition_name(name: str) -> str:
     """A column in a condition."""
     return name if _WORD.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
@@ -358,10 +380,10 @@ def _comment(text: str) -> str:
     return " ".join(text.split())
 
 
-def as_yaml(value: str) -> str:
+def yaml_string(value: str) -> str:
     """A string for YAML: plain where it is a word, else as JSON, which YAML reads.
 
-    >>> as_yaml("age"), as_yaml("Patient ID"), as_yaml("no")
+    >>> yaml_string("age"), yaml_string("Patient ID"), yaml_string("no")
     ('age', '"Patient ID"', '"no"')
     """
     if _WORD.fullmatch(value) and value.casefold() not in _YAML_WORDS:
@@ -395,7 +417,7 @@ class Start(Result):
     @property
     def sentence(self) -> str:
         """What was understood, in a paragraph."""
-        return paragraph(self.understanding)
+        return summary(self.understanding)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -455,16 +477,16 @@ def init(
     called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
     # A title is published: of a file or a database it says nothing.
     own = f"Release of {called}" if called in names() else "Planned release"
-    text = written(called, own, found, _chosen(found, split), warnings(found))
+    text = starter_yaml(called, own, found, _starter_parts(found, split), warnings(found))
     return Start(text, found)
 
 
-def _chosen(found: Understanding, split: Grouping | None) -> StarterParts:
+def _starter_parts(found: Understanding, split: Grouping | None) -> StarterParts:
     owners = {o.name for o in (found.person, found.single) if o is not None}
     columns = [c for c in found.columns if c.name not in owners]
     known = tuple(c for c in columns if c.known)
-    amount = _amount(columns)
-    secret = _secret(columns)
+    amount = _amount_column(columns)
+    secret = _secret_column(columns)
     used = {c.name for c in (*known, None if split is None else split.column, amount, secret) if c is not None} | owners
     read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
     others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
@@ -481,11 +503,11 @@ def _split(opened: OpenTable, found: Understanding) -> Grouping | None:
     ]  # fmt: skip
     small = [c for c in fit if c.distinct <= 12] or fit
     likely = sorted(small, key=lambda c: (c.known, c.distinct), reverse=True)[:_LOOKED_AT]
-    steady = _steady(opened, found, likely)
+    steady = _constant_columns(opened, found, likely)
     return max((Grouping(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
 
 
-def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:
+def _constant_columns(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:
     """Those of the columns that have one value in all rows of a person."""
     owner = found.person or found.unit
     if owner is None or not columns:
@@ -499,13 +521,13 @@ def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> s
     return {c.name for i, c in enumerate(columns) if (got[f"n{i}"] or 0) <= 1}
 
 
-def _secret(columns: list[Column]) -> Column | None:
+def _secret_column(columns: list[Column]) -> Column | None:
     """What people keep to themselves: first what needs no value of the table to be said."""
     kept = [c for c in columns if c.secret and c.role is not Role.FREE]
     return min(kept, key=lambda c: c.bounds is None and c.kind != "boolean", default=None)
 
 
-def _amount(columns: list[Column]) -> Column | None:
+def _amount_column(columns: list[Column]) -> Column | None:
     """A number to average: one whose meaning has bounds first, what is no quasi-identifier before what is."""
     numbers = [c for c in columns if c.role is Role.NUMBER and c.distinct > 2 and not c.weighs]
     return min(numbers, key=lambda c: (c.known, c.bounds is None), default=None)

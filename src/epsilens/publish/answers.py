@@ -19,7 +19,7 @@ from ..ledger.account import Account
 from ..ledger.budget import CURRENCIES, Charge
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.cells import Cells
-from ..plan.contribution import Noisy
+from ..plan.contribution import NoisyNumber
 from ..plan.model import Release, Size
 from ..plan.noise import contribution
 from ..results import Result
@@ -28,7 +28,7 @@ from .standalone import MISS, counted, interval, limited, quantile
 
 
 @dataclass(frozen=True)
-class Offered:
+class PlannedAnswers:
     """The answers of one query; ``answers`` is None where a threshold on noisy numbers names the groups."""
 
     query: int
@@ -36,7 +36,7 @@ class Offered:
     by: tuple[str, ...]
     answers: int | None
     noise: Noise
-    scales: tuple[tuple[Noisy, float], ...]  # b or σ, on each kind of number
+    scales: tuple[tuple[NoisyNumber, float], ...]  # b or σ, on each kind of number
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -47,10 +47,10 @@ class Offered:
 
 
 @dataclass(frozen=True)
-class Left:
+class RemainingBudget:
     """What one currency of an account comes to: ``after`` this release, and what is ``left`` of the limit then.
 
-    >>> Left("psi", 0.0, 3.0, 5.0).left, Left("epsilon", 0.5, 1.0, None).left
+    >>> RemainingBudget("psi", 0.0, 3.0, 5.0).left, RemainingBudget("epsilon", 0.5, 1.0, None).left
     (4.0, None)
     """
 
@@ -74,29 +74,31 @@ class Left:
         return {"currency": self.currency, **{k: v if v is None or math.isfinite(v) else None for k, v in told.items()}}
 
 
-def offered_of(plan: Release, drawings: Sequence[Drawing]) -> tuple[Offered, ...]:
+def planned_answers(plan: Release, drawings: Sequence[Drawing]) -> tuple[PlannedAnswers, ...]:
     """The answers of a plan, by query."""
     made = []
     for i, asked in enumerate(plan.queries):
         mine = [d for d in drawings if d.query == i]
         count = 1 if not asked.split_by else None if asked.groups is None else len(asked.groups)
         scales = tuple((d.noisy, d.plain_scale) for d in mine)
-        made.append(Offered(i, asked.name or str(asked.planned()), tuple(asked.split_by), count, mine[0].noise, scales))
+        made.append(
+            PlannedAnswers(i, asked.name or str(asked.planned()), tuple(asked.split_by), count, mine[0].noise, scales)
+        )
     return tuple(made)
 
 
-def left_of(account: Account, charge: Charge, part: str | None = None) -> tuple[Left, ...]:
+def remaining_budget(account: Account, charge: Charge, part: str | None = None) -> tuple[RemainingBudget, ...]:
     """What is spent, would be, and may be: in every currency that has a price or a limit, and δ where there is one."""
     now, after, limits = account.spent, account.after(charge, part), account.limits
     made = []
     for name in CURRENCIES:
         limit = None if limits is None else getattr(limits, name)
         if limit is not None or math.isfinite(getattr(after, name)):
-            made.append(Left(name, getattr(now, name), getattr(after, name), limit))
+            made.append(RemainingBudget(name, getattr(now, name), getattr(after, name), limit))
     field = "slack" if limits is not None and limits.currencies == ("epsilon",) else "delta"
     if getattr(after, field) or (limits is not None and limits.delta):
         allowed = None if limits is None else limits.delta
-        made.append(Left("delta", getattr(now, field), getattr(after, field), allowed))
+        made.append(RemainingBudget("delta", getattr(now, field), getattr(after, field), allowed))
     return tuple(made)
 
 
@@ -125,7 +127,7 @@ def touched_name(name: str) -> str:
     return f"{name}: people in more groups than they are counted in"
 
 
-def lost_of(plan: Release) -> tuple[str, ...]:
+def loss_sentences(plan: Release) -> tuple[str, ...]:
     """What bounds and limits may have taken away before the noise, in words: the amounts are the data's own."""
     made = []
     if any(query.bounds is not None for query in plan.queries):
@@ -204,8 +206,8 @@ class Published(ValueSemantics, Result):
     head: str = ""
     at: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
-    offered: tuple[Offered, ...] = ()  # of a dry run: what would be published,
-    room: tuple[Left, ...] = ()  # and what of each limit would be left
+    offered: tuple[PlannedAnswers, ...] = ()  # of a dry run: what would be published,
+    room: tuple[RemainingBudget, ...] = ()  # and what of each limit would be left
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spent", FrozenMapping(self.spent))
@@ -232,21 +234,21 @@ class Published(ValueSemantics, Result):
 
 
 @dataclass(frozen=True)
-class Noised:
+class NoisyQuery:
     """The noisy numbers of one query, in the plan's terms, for the groups that are published."""
 
     query: int
     groups: tuple[tuple[Any, ...], ...]
-    numbers: Mapping[Noisy, Sequence[float]]
+    numbers: Mapping[NoisyNumber, Sequence[float]]
     sizes: Sequence[int] = ()
 
 
-def answers_of(plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing]) -> list[PublishedAnswer]:
+def answers_of(plan: Release, noised: NoisyQuery, drawings: Mapping[NoisyNumber, Drawing]) -> list[PublishedAnswer]:
     """The published answers of one query."""
     i = noised.query
     asked = plan.queries[i]
     name, what = asked.name or str(asked.planned()), interval_of(plan, i)
-    some = noised.numbers[Noisy.TOUCHED][0] if Noisy.TOUCHED in noised.numbers else None
+    some = noised.numbers[NoisyNumber.TOUCHED][0] if NoisyNumber.TOUCHED in noised.numbers else None
     terms = {noisy.value: drawing.terms for noisy, drawing in drawings.items()}
     made = []
     for place, label in enumerate(noised.groups):
@@ -255,15 +257,15 @@ def answers_of(plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing])
         if asked.kind is QueryKind.AVERAGE:
             numbers = _average(plan, noised, drawings, place)
         elif asked.kind.bounded:
-            numbers = _sum(drawings[Noisy.ANSWER], noised.numbers[Noisy.ANSWER][place])
+            numbers = _sum(drawings[NoisyNumber.ANSWER], noised.numbers[NoisyNumber.ANSWER][place])
         else:
-            found = counted(terms, noised.numbers[Noisy.ANSWER][place], some)
+            found = counted(terms, noised.numbers[NoisyNumber.ANSWER][place], some)
             # Counts may come out below 0: cut there, sums of them would be too large.
-            numbers = (*found, drawings[Noisy.ANSWER].plain_scale)
+            numbers = (*found, drawings[NoisyNumber.ANSWER].plain_scale)
         made.append(PublishedAnswer(i, name, group, *numbers, what))
     if some is not None:
         answer, low, high = limited(terms["touched"], some)
-        noise = drawings[Noisy.TOUCHED].plain_scale
+        noise = drawings[NoisyNumber.TOUCHED].plain_scale
         made.append(PublishedAnswer(i, touched_name(name), (), answer, low, high, noise, TOUCHED))
     return made
 
@@ -286,21 +288,21 @@ def _up(value: float, digits: int) -> float:
 
 
 def _average(
-    plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing], place: int
+    plan: Release, noised: NoisyQuery, drawings: Mapping[NoisyNumber, Drawing], place: int
 ) -> tuple[float, float, float, float]:
     """Centre + S/N, within its bounds; the interval from those of both, each at 97.5 of 100, which hold together."""
     asked = plan.queries[noised.query]
     least, most = asked.bounds or (0.0, 0.0)
     centre = least / 2 + most / 2
-    total, noise = noised.numbers[Noisy.TOTAL][place], drawings[Noisy.TOTAL]
+    total, noise = noised.numbers[NoisyNumber.TOTAL][place], drawings[NoisyNumber.TOTAL]
     public = asked.size is Size.PUBLIC
     share = quantile(noise.noise.value, MISS / (2 if public else 4))
     totals = total - share * noise.plain_scale, total + share * noise.plain_scale
     if public:
         size, sizes = float(noised.sizes[place]), (float(noised.sizes[place]),) * 2
     else:
-        size = noised.numbers[Noisy.SIZE][place]
-        away = share * drawings[Noisy.SIZE].plain_scale
+        size = noised.numbers[NoisyNumber.SIZE][place]
+        away = share * drawings[NoisyNumber.SIZE].plain_scale
         sizes = size - away, size + away
     found = centre + total / max(size, 1.0)  # as its error was assessed
     if sizes[0] >= 1:
@@ -334,28 +336,28 @@ def versions() -> dict[str, str]:
 # -- drawing -------------------------------------------------------------------------------------------------------
 
 
-def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
+def draw_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
     """The answers of a plan, each under noise of its own."""
     made: list[PublishedAnswer] = []
     for one in exact:
         own = {d.noisy: d for d in drawings if d.query == one.query}
-        made += answers_of(plan, _noised(one, own), own)
+        made += answers_of(plan, _draw_query(one, own), own)
     return tuple(made)
 
 
-def _noised(one: Cells, drawings: Mapping[Noisy, Drawing]) -> Noised:
+def _draw_query(one: Cells, drawings: Mapping[NoisyNumber, Drawing]) -> NoisyQuery:
     """Noise on every number of a query; where a threshold names the groups, on those that it names."""
     places = list(range(len(one.labels)))
-    numbers: dict[Noisy, list[float]] = {}
+    numbers: dict[NoisyNumber, list[float]] = {}
     namer = next((d for d in drawings.values() if d.names is not None), None)
     if namer is not None:
         named = namer.draw_names(one.labels, one.numbers[namer.noisy])
         places = sorted(named)
         numbers[namer.noisy] = [named[place] for place in places]
     for noisy, drawing in drawings.items():
-        if noisy is Noisy.TOUCHED:
+        if noisy is NoisyNumber.TOUCHED:
             numbers[noisy] = drawing.draw(one.numbers[noisy])
         elif drawing is not namer:
             numbers[noisy] = drawing.draw([one.numbers[noisy][place] for place in places])
     sizes = [one.sizes[place] for place in places] if one.sizes else ()
-    return Noised(one.query, tuple(one.labels[place] for place in places), numbers, sizes)
+    return NoisyQuery(one.query, tuple(one.labels[place] for place in places), numbers, sizes)

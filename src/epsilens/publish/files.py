@@ -20,12 +20,12 @@ import pprint
 import re
 from importlib.resources import files
 
-from ..assessment.guarantee import guarantee_of, promise_of
+from ..assessment.guarantee import guarantee_sentence, plan_guarantee
 from ..data.tables.table import open_table
 from ..plan.cells import rules_of
-from ..plan.file import about
+from ..plan.file import error_place
 from ..plan.model import Release
-from .answers import TOUCHED, interval_of, lost_of, touched_name
+from .answers import TOUCHED, interval_of, loss_sentences, touched_name
 from .noise import drawings_of
 
 #: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
@@ -34,7 +34,7 @@ _ROOM = 1 << 16
 _COLUMNS = ("query", "answer", "low", "high", "interval_of")
 
 
-class Form(StrEnum):
+class OutputFormat(StrEnum):
     """How answers are written."""
 
     CSV = "csv"
@@ -43,24 +43,30 @@ class Form(StrEnum):
     HTML = "html"
 
 
-def form_of(output: Any, format: str | None) -> Form:
+def output_format(output: Any, format: str | None) -> OutputFormat:
     """The form that was asked for, or that the file's name ends in.
 
-    >>> form_of("answers.parquet", None), form_of("answers.txt", None)
+    >>> output_format("answers.parquet", None), output_format("answers.txt", None)
     (<Form.PARQUET: 'parquet'>, <Form.CSV: 'csv'>)
     """
     if format is not None:
         try:
-            return Form(str(format).lower())
+            return OutputFormat(str(format).lower())
         except ValueError:
             raise InputError(
-                f"format is {str(format)[:20]!r}: give one of {', '.join(Form)}", parameter="format"
+                f"format is {str(format)[:20]!r}: give one of {', '.join(OutputFormat)}", parameter="format"
             ) from None
     ending = Path(output).suffix.lstrip(".").lower() if output is not None else ""
-    return Form(ending) if ending in tuple(Form) else Form.HTML if ending == "htm" else Form.CSV
+    return (
+        OutputFormat(ending)
+        if ending in tuple(OutputFormat)
+        else OutputFormat.HTML
+        if ending == "htm"
+        else OutputFormat.CSV
+    )
 
 
-def writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Refuse a file that cannot be written, on a full disk too, before anything is spent on it."""
     if os.path.isdir(path):
         raise _refused(path, "it is a folder")
@@ -80,9 +86,9 @@ def writable(path: Path) -> None:
         raise _refused(path, error.strerror or str(error)) from None
 
 
-def save(made: Published, path: Path, form: Form) -> None:
+def save(made: Published, path: Path, form: OutputFormat) -> None:
     """Write the file; where that fails, what was just spent is said to be."""
-    content = content_of(made, form)
+    content = file_content(made, form)
     try:
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
         try:
@@ -119,14 +125,14 @@ def _umask() -> int:
     return found
 
 
-def content_of(made: Published, form: Form) -> bytes:
+def file_content(made: Published, form: OutputFormat) -> bytes:
     """What the file holds."""
     match form:
-        case Form.JSON:
+        case OutputFormat.JSON:
             return (json.dumps(made.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-        case Form.HTML:
+        case OutputFormat.HTML:
             return made.to_html().encode()
-        case Form.PARQUET:
+        case OutputFormat.PARQUET:
             return _parquet(made)
         case _:
             return _csv(made).encode()
@@ -138,7 +144,7 @@ def rows_of(made: Published) -> list[dict[str, Any]]:
     return [
         {
             "query": answer.name,
-            **{_apart(name): dict(answer.group).get(name) for name in columns},
+            **{_column_name(name): dict(answer.group).get(name) for name in columns},
             "answer": answer.answer,
             "low": answer.low,
             "high": answer.high,
@@ -148,7 +154,7 @@ def rows_of(made: Published) -> list[dict[str, Any]]:
     ]
 
 
-def _apart(name: str) -> str:
+def _column_name(name: str) -> str:
     """A column of the table that is called as one of ours."""
     return f"{name} (group)" if name in _COLUMNS else name
 
@@ -206,12 +212,12 @@ def _parquet(made: Published) -> bytes:
 
 def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
     """The script as text."""
-    _possible(plan)
-    with about("data.table", engine="engine"):
+    _check_scriptable(plan)
+    with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         rules = rules_of(plan, opened.table)
-    promise = promise_of(plan)
+    promise = plan_guarantee(plan)
     drawings = drawings_of(plan)
     for i, query in enumerate(rules.plan["queries"]):
         query["drawings"] = {d.noisy.value: d.terms for d in drawings if d.query == i}
@@ -220,8 +226,8 @@ def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
             query["touched"] = {"name": touched_name(query["name"]), "by": [], "interval_of": TOUCHED}
     said = {
         **rules.plan,
-        "remarks": [plan.title, guarantee_of(plan, promise), *lost_of(plan)],
-        "enter": _enter(plan, promise.charge.to_dict()),
+        "remarks": [plan.title, guarantee_sentence(plan, promise), *loss_sentences(plan)],
+        "enter": _ledger_command(plan, promise.charge.to_dict()),
     }
     head = (
         f'"""{_safe(plan.title)}: a release under differential privacy. Needs opendp alone (0.12 or later).\n\n'
@@ -255,7 +261,7 @@ def _safe(text: str) -> str:
     return " ".join(text.replace("\\", " ").replace('"', "'").split())
 
 
-def _possible(plan: Release) -> None:
+def _check_scriptable(plan: Release) -> None:
     if plan.data.read:
         raise InputError(
             "the plan reads columns of text in some form (data.read), which a script cannot: release it with epsilens, "
@@ -264,7 +270,7 @@ def _possible(plan: Release) -> None:
         )
 
 
-def _enter(plan: Release, charge: dict[str, float | None]) -> str:
+def _ledger_command(plan: Release, charge: dict[str, float | None]) -> str:
     if charge["epsilon"] is not None:
         delta = f" --delta {charge['slack']!r}" if charge["slack"] else ""
         what = f"{'approximate' if delta else 'pure'} --epsilon {charge['epsilon']!r}{delta}"

@@ -20,9 +20,9 @@ from ..data.queries import Noise
 from ..errors import EpsilensError, require
 from ..plan.answers import Label
 from ..plan.cells import draws_of, unit_of
-from ..plan.contribution import Noisy
+from ..plan.contribution import NoisyNumber
 from ..plan.model import Release
-from ..plan.noise import contribution, listed, psi_of
+from ..plan.noise import contribution, name_probability, psi_of
 from ..worlds import Relation
 
 #: Doubles hold whole numbers up to here; totals are cut to it, which moves no two of them apart.
@@ -33,7 +33,7 @@ _NAMES_AGREE = {Noise.LAPLACE: 1e-9, Noise.GAUSSIAN: 1e-5}
 _ROUNDED = 1e-15  # it finds δ as a difference of numbers near 1
 
 
-class Disagreement(EpsilensError):  # noqa: N818 - reads as what it is
+class AccountMismatchError(EpsilensError):
     """OpenDP's account of the noise is not the one that was assessed; nothing was drawn."""
 
 
@@ -45,7 +45,7 @@ class Drawing:
     """
 
     query: int
-    noisy: Noisy
+    noisy: NoisyNumber
     noise: Noise
     scale: float
     unit: Fraction
@@ -75,16 +75,20 @@ class Drawing:
         """Refuse noise that OpenDP would take in silence, and noise whose account is not the plan's."""
         which = f"query {self.query + 1}"
         if self.scale == 0:
-            raise Disagreement(f"{which} has noise of scale 0, for its bounds leave nothing to move: widen them")
+            raise AccountMismatchError(
+                f"{which} has noise of scale 0, for its bounds leave nothing to move: widen them"
+            )
         if not (0 < self.scale < 1e300 and math.isfinite(self.sensitivity)):
-            raise Disagreement(f"{which} has noise of scale {self.scale:g}: choose an ε that gives one below 1e300")
+            raise AccountMismatchError(
+                f"{which} has noise of scale {self.scale:g}: choose an ε that gives one below 1e300"
+            )
         said, delta = self._accounted()
         if not abs(said - self.promised) <= _AGREES * self.promised:
-            raise Disagreement(
+            raise AccountMismatchError(
                 f"OpenDP accounts {said:.15g} for {which}, the plan {self.promised:.15g}: nothing is drawn"
             )
         if not abs(delta - self.delta) <= _NAMES_AGREE[self.noise] * self.delta + _ROUNDED * self.groups:
-            raise Disagreement(
+            raise AccountMismatchError(
                 f"OpenDP accounts δ = {delta:.12g} for names of {which}, the plan {self.delta:.12g}: nothing is drawn"
             )
 
@@ -118,7 +122,9 @@ class Drawing:
 
     def _told(self, drawn: Sequence[float]) -> list[float]:
         if not all(math.isfinite(value) for value in drawn):
-            raise Disagreement(f"the noise of query {self.query + 1} is beyond what a number holds: lower its scale")
+            raise AccountMismatchError(
+                f"the noise of query {self.query + 1} is beyond what a number holds: lower its scale"
+            )
         return [value * float(self.unit) for value in drawn]
 
 
@@ -130,7 +136,7 @@ def drawings_of(plan: Release) -> tuple[Drawing, ...]:
     return made
 
 
-def drawing_of(plan: Release, i: int, noisy: Noisy) -> Drawing:
+def drawing_of(plan: Release, i: int, noisy: NoisyNumber) -> Drawing:
     """The noise on one kind of number of query i."""
     one, unit = contribution(plan, i), unit_of(plan, i, noisy)
     gaussian, neighbours = plan.mechanism.noise is Noise.GAUSSIAN, plan.mechanism.neighbours
@@ -142,7 +148,7 @@ def drawing_of(plan: Release, i: int, noisy: Noisy) -> Drawing:
     drawn = draws_of(plan, i)[noisy]
     names, delta = drawn.threshold, 0.0
     if names is not None:
-        delta = -math.expm1(one.groups * math.log1p(-listed(plan, i, plan.epsilon)))
+        delta = -math.expm1(one.groups * math.log1p(-name_probability(plan, i, plan.epsilon)))
     return Drawing(
         i, noisy, drawn.noise, drawn.scale / float(unit), unit,
         size / float(unit), promised, names, one.groups,

@@ -18,10 +18,10 @@ import numpy as np
 
 from ..assessment.adversaries import Setting
 from ..assessment.assess import Assessment
-from ..assessment.guarantee import Promise, guarantee_of, promise_of
-from ..assessment.provenance import owned
-from ..assessment.risks import limits_of, risks_of
-from ..assessment.verdict import allowed_by, needed_by
+from ..assessment.guarantee import Guarantee, guarantee_sentence, plan_guarantee
+from ..assessment.provenance import owned_rows
+from ..assessment.risks import limits_on_risk, risks_of
+from ..assessment.verdict import allowed_epsilon, needed_epsilon
 from ..data.tables.columns import as_read, column_of, value_of
 from ..data.tables.conditions import parse, syntax, terms_of
 from ..data.tables.engines import need_ibis
@@ -29,17 +29,26 @@ from ..data.tables.fingerprint import fingerprint
 from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
-from ..ledger.budget import FREE, worded
+from ..ledger.budget import FREE, normalized_name
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.cells import Cells, cells
-from ..plan.file import about, read_release
-from ..plan.labels import as_written, mentioned
-from ..plan.model import Release, Resemblance, Split
+from ..plan.file import error_place, read_release
+from ..plan.labels import mentioned_columns, normalized_plan
+from ..plan.model import CorrelationSource, Release, Split
 from ..plan.movement import stated_factors
-from ..plan.noise import unsaid
-from ..plan.scan_plan import needs_of, owners_of
-from .answers import Left, Published, PublishedAnswer, drawn_answers, left_of, lost_of, offered_of, versions
-from .files import Form, form_of, save, writable
+from ..plan.noise import unprotected_names
+from ..plan.scan_plan import needs_of, owner_columns
+from .answers import (
+    Published,
+    PublishedAnswer,
+    RemainingBudget,
+    draw_answers,
+    loss_sentences,
+    planned_answers,
+    remaining_budget,
+    versions,
+)
+from .files import OutputFormat, check_writable, output_format, save
 from .noise import Drawing, drawings_of
 
 # -- made-up rows --------------------------------------------------------------------------------------------------
@@ -49,18 +58,18 @@ _EACH = 2  # rows a person
 _SEED = 20261116
 
 
-def made_up(plan: Release, table: Any = None, engine: Any = None, rows: int = ROWS) -> Any:
+def synthetic_rows(plan: Release, table: Any = None, engine: Any = None, rows: int = ROWS) -> Any:
     """An Arrow table of made-up rows."""
     import pyarrow as pa
 
-    with about("data.table", engine="engine"):
+    with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         read = as_read(opened.table, plan.data.forms) if plan.data.read else opened.table
-        for name in owners_of(plan.data):
+        for name in owner_columns(plan.data):
             column_of(read, name, "person", "data.person")
         needs_of(read, plan)  # a column that is not there, or of another type, is refused as in a release
-        kinds = {name: read.schema()[name] for name in read.columns if name in mentioned(plan)}
+        kinds = {name: read.schema()[name] for name in read.columns if name in mentioned_columns(plan)}
     rng = np.random.default_rng(_SEED)
     named = _named(plan)
     made = {}
@@ -173,7 +182,7 @@ def _as(value: Any, kind: Any) -> Any:
 _INSTEAD = "or leave part out, and it is counted for everyone"
 
 
-def said_of_part(plan: Release, partition: str, part: str) -> None:
+def check_part(plan: Release, partition: str, part: str) -> None:
     """Refuse a plan some query of which may count people of other parts; from the plan alone."""
     name = _name(part)
     if partition in plan.data.read:
@@ -197,7 +206,7 @@ def said_of_part(plan: Release, partition: str, part: str) -> None:
         )
 
 
-def one_part_each(opened: OpenTable, plan: Release, partition: str) -> None:
+def check_single_part(opened: OpenTable, plan: Release, partition: str) -> None:
     """Refuse a table in which somebody is in several parts; its rows say whose they are already."""
     table = opened.table
     column = column_of(table, partition, "part", "part")
@@ -247,7 +256,7 @@ def _same(value: Any, name: str) -> bool:
 
 
 def _name(part: Any) -> str:
-    return worded("part", part, needed="name the part, or leave it out").casefold()
+    return normalized_name("part", part, needed="name the part, or leave it out").casefold()
 
 
 def _condition_text(partition: str, part: str) -> str:
@@ -287,61 +296,61 @@ def release(
     would tell that somebody joined. ``again`` draws and spends anew, and so does another ``data.version``.
     ``assessment`` is one that was made before, of exactly this plan.
     """
-    said = as_written(read_release(plan))
+    said = normalized_plan(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):
         raise InputError(f"output is {type_phrase(output)}: give the name of a file", parameter="output")
-    form = form_of(output, format)
+    form = output_format(output, format)
     if output is not None and not dry_run:
-        writable(Path(output))
-    publishable(said)
+        check_writable(Path(output))
+    check_publishable(said)
     drawings = drawings_of(said)
-    promise = promise_of(said)
-    job = _Job(said, drawings, promise, people or "", part)
+    promise = plan_guarantee(said)
+    job = _ReleaseJob(said, drawings, promise, people or "", part)
     if synthetic:
-        return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
+        return _write(job.published("synthetic", _synthetic_answers(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
     name = "" if book is None else book.called(people)
     job = replace(job, people=name)
     job = replace(job, partition=_partition(job, book))
     saved = None if book is None or again else book.saved(name, said.identity())
     if dry_run:
-        room, cost = tuple[Left, ...](), promise.charge if saved is None else FREE
+        room, cost = tuple[RemainingBudget, ...](), promise.charge if saved is None else FREE
         if book is not None:
             account = book.account(name)
             account.fits(promise.experiment, part)
             if saved is None:  # what was published before needs no room
                 account.check(cost, part)
-            room = left_of(account, cost, part)
+            room = remaining_budget(account, cost, part)
         made = job.published("dry run", (), ledger=book)
-        return replace(made, offered=offered_of(said, drawings), room=room, spent=cost.to_dict())
+        return replace(made, offered=planned_answers(said, drawings), room=room, spent=cost.to_dict())
     if book is not None and saved is not None:
-        return _saved(job, book, saved, output, form)
-    _within(said, assessment)
-    exact, content = _exact(said, table, engine, progress, job.partition, marked=book is not None)
+        return _saved_answers(job, book, saved, output, form)
+    _check_limits(said, assessment)
+    exact, content = _exact_cells(said, table, engine, progress, job.partition, marked=book is not None)
     if book is None:
-        return _written(job.published("release", job.draw(exact)), output, form)
-    return _entered(job, book, exact, content, output, form, again, other_people)
+        return _write(job.published("release", job.draw(exact)), output, form)
+    return _reserve_and_draw(job, book, exact, content, output, form, again, other_people)
 
 
-def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Cells, ...]:
+def exact_cells(plan: Release, table: Any = None, engine: Any = None) -> tuple[Cells, ...]:
     """The exact numbers of a plan, as a release takes them from its table: confidential."""
-    return _exact(plan, table, engine, None)[0]
+    return _exact_cells(plan, table, engine, None)[0]
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ReleaseJob:
     """What is to be published, all of it known before any data is."""
 
     plan: Release
     drawings: tuple[Drawing, ...]
-    promise: Promise
+    promise: Guarantee
     people: str
     part: str | None
     partition: str = ""  # the column by which the part is known
 
     def draw(self, exact: tuple[Cells, ...]) -> tuple[PublishedAnswer, ...]:
         """The answers, with noise."""
-        return drawn_answers(self.plan, self.drawings, exact)
+        return draw_answers(self.plan, self.drawings, exact)
 
     def published(
         self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
@@ -349,14 +358,14 @@ class _Job:
     ) -> Published:  # fmt: skip
         """The result."""
         return Published(
-            plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_of(self.plan, self.promise),
-            success=self.promise.success, spent=self.promise.charge.to_dict(), lost=lost_of(self.plan),
+            plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_sentence(self.plan, self.promise),
+            success=self.promise.success, spent=self.promise.charge.to_dict(), lost=loss_sentences(self.plan),
             people=self.people, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
             at=at or datetime.now(UTC).isoformat(timespec="seconds"), versions=versions(),
         )  # fmt: skip
 
 
-def publishable(plan: Release) -> None:
+def check_publishable(plan: Release) -> None:
     """Refuse what no noise can make right."""
     if plan.mechanism.split is Split.LEAST_ERROR:
         raise InputError(
@@ -364,13 +373,13 @@ def publishable(plan: Release) -> None:
             "the assessment shows them",
             parameter="mechanism.split",
         )
-    if plan.adversary.correlation is Resemblance.FROM_DATA and plan.risk_limits:
+    if plan.adversary.correlation is CorrelationSource.FROM_DATA and plan.risk_limits:
         raise InputError(
             "adversary.correlation is from data, and so whether the limits are kept comes from the data: write it as a "
             "matrix, the assessment shows how alike related people are",
             parameter="adversary.correlation",
         )
-    if names := unsaid(plan):
+    if names := unprotected_names(plan):
         raise LimitError(
             f"query {names[0] + 1} takes the names of its groups from the data, and one that exists because of a "
             "person gives them away: list the groups, or add a threshold",
@@ -378,7 +387,7 @@ def publishable(plan: Release) -> None:
         )
 
 
-def _within(plan: Release, given: Assessment | None) -> None:
+def _check_limits(plan: Release, given: Assessment | None) -> None:
     """Refuse a plan that breaks its own limits on risk, and an assessment of another plan or one that breaks a limit.
 
     The plan alone decides, with whatever a table could hold: were it the table's own people, or the errors in its own
@@ -390,23 +399,23 @@ def _within(plan: Release, given: Assessment | None) -> None:
             "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
         )
     if given is not None and given.exceeded:
-        verdict, needed = given.verdict, needed_by(given.queries)
+        verdict, needed = given.verdict, needed_epsilon(given.queries)
         keeps = f"ε = {verdict.recommended if verdict.over_risk else needed:g} keeps them"
         if not verdict.possible or verdict.at_least == math.inf:
             keeps = "no ε keeps them, so change a limit or what is asked"
         elif verdict.apart:
             keeps = f"the risk allows ε = {verdict.recommended:g} and the error needs {needed:g}, so change a limit or "
             keeps += "what is asked"
-        raise _broken(plan, verdict.broken, keeps)
+        raise _limit_error(plan, verdict.broken, keeps)
     setting = Setting(plan, related=stated_factors(plan), supposed=True)
     risks, _ = risks_of(setting)
     if broken := {r.reading for r in risks if r.over}:
-        most = allowed_by(limits_of(setting, risks), plan.epsilon).recommended
+        most = allowed_epsilon(limits_on_risk(setting, risks), plan.epsilon).recommended
         keeps = f"ε = {most:g} keeps them" if most else "no ε keeps them, so change a limit or what is asked"
-        raise _broken(plan, [name for name in plan.limits if name in broken], keeps)
+        raise _limit_error(plan, [name for name in plan.limits if name in broken], keeps)
 
 
-def _broken(plan: Release, names: Sequence[str], keeps: str) -> LimitError:
+def _limit_error(plan: Release, names: Sequence[str], keeps: str) -> LimitError:
     """Which limits a plan breaks, and the ε that keeps them, where there is one."""
     what = f"the plan breaks its own limits ({', '.join(names) or 'a limit'})"
     if "limits" not in plan.model_fields_set:
@@ -415,7 +424,7 @@ def _broken(plan: Release, names: Sequence[str], keeps: str) -> LimitError:
     return LimitError(f"{what}: {keeps}; nothing was spent", parameter="limits")
 
 
-def _partition(job: _Job, book: Ledger | None) -> str:
+def _partition(job: _ReleaseJob, book: Ledger | None) -> str:
     """The column by which a part is known, once the plan is about that part alone; empty for a release about all."""
     if job.part is None:
         return ""
@@ -426,11 +435,11 @@ def _partition(job: _Job, book: Ledger | None) -> str:
     account = book.account(job.people)
     account.fits(job.promise.experiment, job.part)
     column = account.limits.partition if account.limits is not None else ""
-    said_of_part(job.plan, column, job.part)
+    check_part(job.plan, column, job.part)
     return column
 
 
-def _exact(
+def _exact_cells(
     plan: Release, table: Any, engine: Any, progress: Any, partition: str = "", *, marked: bool = False
 ) -> tuple[tuple[Cells, ...], str]:
     """The exact numbers, and where it is ``marked`` what the table holds, in a few digits: confidential."""
@@ -439,7 +448,7 @@ def _exact(
         if progress is not None:
             progress(done, len(plan.queries) + 1, what)
 
-    with about("data.table", engine="engine"):
+    with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         content = _fingerprint(opened) if marked else ""
@@ -452,28 +461,30 @@ def _fingerprint(opened: OpenTable) -> str:
 
 
 def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Cells, ...]:
-    with about("data.read"):
+    with error_place("data.read"):
         if plan.data.read:
             read = as_read(opened.table, plan.data.forms)
             with reading(opened):
-                opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned(plan))))
-    with about("data.person"), reading(opened):
-        opened.table, _ = owned(opened, plan)
+                opened.table = opened.engine.cache(
+                    read.select(*(c for c in read.columns if c in mentioned_columns(plan)))
+                )
+    with error_place("data.person"), reading(opened):
+        opened.table, _ = owned_rows(opened, plan)
     if partition:
         with reading(opened):
-            one_part_each(opened, plan, partition)
+            check_single_part(opened, plan, partition)
     return cells(opened, plan, tell)
 
 
-def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
-    rows = made_up(job.plan, table, engine)
+def _synthetic_answers(job: _ReleaseJob, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
+    rows = synthetic_rows(job.plan, table, engine)
     plan = job.plan.model_copy(update={"data": job.plan.data.model_copy(update={"read": {}})})
-    return job.draw(_exact(plan, rows, None, None)[0])
+    return job.draw(_exact_cells(plan, rows, None, None)[0])
 
 
-def _entered(
-    job: _Job, book: Ledger, exact: tuple[Cells, ...], content: str, output: Any, form: Form, again: bool,
-    other_people: bool,
+def _reserve_and_draw(
+    job: _ReleaseJob, book: Ledger, exact: tuple[Cells, ...], content: str, output: Any, form: OutputFormat,
+    again: bool, other_people: bool,
 ) -> Published:  # fmt: skip
     """Take the room, draw, write, and say that it is out."""
     plan = job.plan
@@ -482,23 +493,25 @@ def _entered(
         partition=job.partition, identity=plan.identity(),
         plan=plan.public(defaults=True), data=book.keyed(content), again=again, other_people=other_people,
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
-        drawings=[_said(d) for d in job.drawings],
+        drawings=[_drawing_record(d) for d in job.drawings],
     )  # fmt: skip
     if isinstance(taken, Spending):
-        return _saved(job, book, taken, output, form)
-    return _drawn(job, book, taken, exact, output, form)
+        return _saved_answers(job, book, taken, output, form)
+    return _draw(job, book, taken, exact, output, form)
 
 
-def _saved(job: _Job, book: Ledger, found: Spending, output: Any, form: Form) -> Published:
+def _saved_answers(job: _ReleaseJob, book: Ledger, found: Spending, output: Any, form: OutputFormat) -> Published:
     """What was published before, once more."""
     published = found.published or {}
     answers = tuple(PublishedAnswer.from_dict(one) for one in published.get("answers", ()))
     head = str(published.get("head", ""))
     made = job.published("saved", answers, ledger=book, release=found.id, head=head, at=found.at)
-    return _written(made, output, form)
+    return _write(made, output, form)
 
 
-def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Cells, ...], output: Any, form: Form) -> Published:
+def _draw(
+    job: _ReleaseJob, book: Ledger, taken: Reservation, exact: tuple[Cells, ...], output: Any, form: OutputFormat
+) -> Published:
     try:
         answers = job.draw(exact)
     except BaseException:
@@ -516,16 +529,16 @@ def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Cells, ...]
             "spent and never published; make room, and draw and spend anew with --again"
         ) from error
     made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head, at=taken.at)
-    return _written(made, output, form)
+    return _write(made, output, form)
 
 
-def _written(made: Published, output: Any, form: Form) -> Published:
+def _write(made: Published, output: Any, form: OutputFormat) -> Published:
     if output is not None:
         save(made, Path(output), form)
     return made
 
 
-def _said(drawing: Drawing) -> dict[str, Any]:
+def _drawing_record(drawing: Drawing) -> dict[str, Any]:
     """The noise, for the record."""
     return {
         "query": drawing.query + 1, "number": drawing.noisy.value, "noise": str(drawing.noise.value),

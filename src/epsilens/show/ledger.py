@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..ledger.budget import CURRENCIES
-from ..ledger.store import Kind as Line
+from ..ledger.store import EntryKind as Line
 from ..numerics.formatting import count, denominator, floor_digits, thousands
 from .charts.ledger import over_time
 from .document import (

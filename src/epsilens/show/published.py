@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
 from ..numerics.formatting import floor_digits
-from ..plan.contribution import Noisy
+from ..plan.contribution import NoisyNumber
 from ..publish.answers import TOUCHED
 from .assessment.labels import asked_title, error
 from .document import (
@@ -36,15 +36,16 @@ from .document import (
 from .words import cost
 
 if TYPE_CHECKING:
-    from ..publish.answers import Left, Offered, Published
+    from ..publish.answers import PlannedAnswers, Published, RemainingBudget
 
 
 #: Over the plan, at the end.
 PLAN = "The plan"
 
 _KINDS = {
-    Noisy.ANSWER: "answer", Noisy.TOTAL: "sum", Noisy.SIZE: "number of rows", Noisy.PEOPLE: "number of people",
-    Noisy.TOUCHED: "people whom the limit touched",
+    NoisyNumber.ANSWER: "answer", NoisyNumber.TOTAL: "sum", NoisyNumber.SIZE: "number of rows",
+    NoisyNumber.PEOPLE: "number of people",
+    NoisyNumber.TOUCHED: "people whom the limit touched",
 }  # fmt: skip
 _CURRENCIES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ"}
 _OPENS = {
@@ -135,13 +136,13 @@ def _offered(release: Published) -> Table:
     return Table(columns, (Group(tuple(rows)),), "What is published")
 
 
-def _many(one: Offered) -> str:
+def _many(one: PlannedAnswers) -> str:
     if one.answers is None:
         return "above threshold"
     return f"{one.answers:,} by {' and '.join(one.by)}" if one.by else "1"
 
 
-def _room(room: Sequence[Left]) -> Table:
+def _room(room: Sequence[RemainingBudget]) -> Table:
     def told(value: float) -> str:
         return "no price" if math.isinf(value) else cost(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..data.understanding.understood import Role
-from ..plan.starter import read_as
+from ..plan.starter import form_words
 from .document import Code, Document, Lead, Paragraph, Section, Tone, plain_table, said
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def present(start: Start) -> Document:
     """The paragraph, what to look at, every column, the plan."""
     found = start.understanding
     rows = [
-        [c.name, _ROLES[c.role], _part(c, found), read_as(c), f"{c.distinct:,}", f"{c.empty:,}"] for c in found.columns
+        [c.name, _ROLES[c.role], _part(c, found), form_words(c), f"{c.distinct:,}", f"{c.empty:,}"]
+        for c in found.columns
     ]
     head = ["Column", "What it holds", "What it may be", "Read as", "Different values, about", "Empty rows, about"]
     return Document(

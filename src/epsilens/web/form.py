@@ -23,7 +23,7 @@ from fastapi import Request
 from ..catalogue.readings import READINGS
 from ..data.tables.columns import As, Order
 from ..errors import EpsilensError, InputError
-from ..plan.file import LOADER, dotted, parsed
+from ..plan.file import LOADER, dotted_path, parse_yaml
 from ..show.words import small
 from .limits import RequestError
 from .picker import MOST_TERMS, ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
@@ -686,7 +686,7 @@ def reasons(text: str) -> dict[str, Reason]:
         part = words.rstrip(":") if re.fullmatch(r"\w+:", words) else part
         offered = _OFFERED.match(words)
         if offered and part in _TABLE_PARTS:
-            name, value = form_field(f"{part}.{offered[1]}"), str(parsed(offered[2], "the plan")[0])
+            name, value = form_field(f"{part}.{offered[1]}"), str(parse_yaml(offered[2], "the plan")[0])
             made.setdefault(
                 name, Reason(_CHOOSE.sub("", offered[3]), _condition_column(value) if name == "secret" else value)
             )
@@ -699,7 +699,7 @@ def _field_name(place: tuple[str | int, ...]) -> str:
     words = {"read": "read", "quasi_identifiers": "quasi"}
     if place[0] == "data" and len(place) == 3 and place[1] in words:
         return f"{words[str(place[1])]} {place[2]}"
-    return form_field(dotted(place))
+    return form_field(dotted_path(place))
 
 
 def _condition_column(condition: str) -> str:

@@ -7,8 +7,8 @@ library's (:mod:`epsilens.publish.release`): the plan is assessed once more, the
 then noise is drawn. From its beginning to its end nothing of ours ends the process.
 
 The server keeps nothing about an uploaded table once its report is sent, so the page itself carries what another
-division of ε needs (:class:`~epsilens.assessment.split.Basis`: a few kilobytes, no names of groups) and sends it back
-with the shares. It comes from outside then, like any entry: it is read as plain data, where time and memory are
+division of ε needs (:class:`~epsilens.assessment.split.SplitBasis`: a few kilobytes, no names of groups) and sends it
+back with the shares. It comes from outside then, like any entry: it is read as plain data, where time and memory are
 limited, and what it says is shown to nobody but its sender.
 """
 
@@ -32,7 +32,7 @@ from ..errors import EpsilensError, InputError, MissingExtra
 
 if TYPE_CHECKING:
     from ..assessment.assess import Assessment
-    from ..assessment.split import Basis
+    from ..assessment.split import SplitBasis
     from ..data.tables.table import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.model import Release
@@ -264,12 +264,12 @@ def _json_value(value: Any) -> dict[str, Any]:
 def _basis_reader() -> Any:
     from pydantic import TypeAdapter
 
-    from ..assessment.split import Basis
+    from ..assessment.split import SplitBasis
 
-    return TypeAdapter(Basis)
+    return TypeAdapter(SplitBasis)
 
 
-def _unpack(packed: str) -> tuple[list[str], Basis]:
+def _unpack(packed: str) -> tuple[list[str], SplitBasis]:
     from pydantic import ValidationError
 
     try:
@@ -301,7 +301,7 @@ def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
     Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
     """
     from ..assessment.split import division, resplit
-    from ..plan.file import parsed, read_release
+    from ..plan.file import parse_yaml, read_release
     from ..plan.model import Split
     from ..show.assessment.labels import share
     from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
@@ -331,7 +331,7 @@ def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "sentence": str(html.said(resplit_sentence(basis, before, found))),
         "table": str(html.blocks((resplit_table(basis, found),))),
-        "yaml": _plan_text(parsed(request["yaml"], "release")[0], shares, plan.epsilon),
+        "yaml": _plan_text(parse_yaml(request["yaml"], "release")[0], shares, plan.epsilon),
         "title": plan.title,
         "basis": request["basis"],
     }
@@ -374,14 +374,14 @@ def amount_of(spent: Any, limited: tuple[str, ...]) -> str:
 def _offer(work: Task) -> dict[str, Any]:
     """What would be released and spent; what stands against it is raised."""
     from ..ledger.ledger import Ledger
-    from ..plan.labels import as_written
+    from ..plan.labels import normalized_plan
     from ..publish.release import release
     from ..show.presenters import document
     from ..show.published import PLAN
     from ..show.render import html
 
     request = work.request
-    plan, book = as_written(request_plan(request)), Ledger(request["ledger"])
+    plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
     given: dict[str, Any] = {"people": request["people"], "part": request["part"] or None, "dry_run": True}
     account = book.account(request["people"])
     found = book.saved(request["people"], plan.identity())
@@ -404,11 +404,11 @@ def _release(work: Task) -> dict[str, Any]:
     """The answers, to show and to keep. ``spent`` says of an error whether the ledger counts it."""
     from ..assessment.assess import assess
     from ..ledger.ledger import Ledger
-    from ..plan.labels import as_written
+    from ..plan.labels import normalized_plan
     from ..publish.release import release
 
     request = work.request
-    plan, book = as_written(request_plan(request)), Ledger(request["ledger"])
+    plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
     if plan.digest() != request["assessed"]:
         raise InputError("the plan is not the one that was assessed: assess it again", parameter="yaml")
     people = request["people"]
@@ -429,7 +429,7 @@ def _release(work: Task) -> dict[str, Any]:
 
 
 def _published_answer(made: Published, amount: str) -> dict[str, Any]:
-    from ..publish.files import Form, content_of
+    from ..publish.files import OutputFormat, file_content
     from ..show.presenters import document
     from ..show.render import html
 
@@ -441,7 +441,7 @@ def _published_answer(made: Published, amount: str) -> dict[str, Any]:
         "people": made.people,
         "head": made.head,
         "fragment": "\n".join(html.sections(document(made))),
-        "files": {form.value: base64.b64encode(content_of(made, form)).decode() for form in Form},
+        "files": {form.value: base64.b64encode(file_content(made, form)).decode() for form in OutputFormat},
     }
 
 

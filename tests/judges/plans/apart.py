@@ -25,7 +25,7 @@ from scipy.special import ndtr
 
 import epsilens as el
 from epsilens.assessment import assess as whole
-from epsilens.assessment.risks import Curve, Risk
+from epsilens.assessment.risks import AdversaryRisk, RiskCurve
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,9 @@ def _right(shift: float, scales: tuple[float, ...]) -> float:
     return 0.5 + float(quad(f, 0, 400 / min(scales), limit=2000)[0]) / math.pi
 
 
-def risks_apart(case: Apart) -> tuple[Risk, ...]:
+def risks_apart(case: Apart) -> tuple[AdversaryRisk, ...]:
     """The risks as epsilens assesses them; the curve of the report is not drawn, to save time."""
-    with mock.patch.object(whole, "curve_of", return_value=Curve((), {}, ())):
+    with mock.patch.object(whole, "curve_of", return_value=RiskCurve((), {}, ())):
         return whole.assess(case.words(), table=case.frame()).risks
 
 

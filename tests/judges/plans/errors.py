@@ -13,10 +13,10 @@ from tests.judges.plans.plans import Case, schema
 from epsilens.assessment.accuracy import QueryAccuracy
 from epsilens.data.queries import Noise
 from epsilens.plan.cells import cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import Noisy
-from epsilens.plan.labels import shown
+from epsilens.plan.contribution import NoisyNumber
+from epsilens.plan.labels import display_label
 from epsilens.plan.model import Release
-from epsilens.plan.noise import unsaid
+from epsilens.plan.noise import unprotected_names
 
 
 def law_of_draw(noise: Noise, scale: float) -> Any:
@@ -28,11 +28,11 @@ def ratio_below(draws: Any, total: float, size: float, bounds: tuple[float, floa
     """P(answer ≤ t) of an average: the middle + S/N within its bounds, N being 1 at least."""
     low, high = bounds
     centre = low / 2 + high / 2
-    upper = law_of_draw(draws[Noisy.TOTAL].noise, draws[Noisy.TOTAL].scale)
+    upper = law_of_draw(draws[NoisyNumber.TOTAL].noise, draws[NoisyNumber.TOTAL].scale)
     if public:
         n, weight = np.array([max(size, 1.0)]), np.array([1.0])
     else:
-        lower = law_of_draw(draws[Noisy.SIZE].noise, draws[Noisy.SIZE].scale)
+        lower = law_of_draw(draws[NoisyNumber.SIZE].noise, draws[NoisyNumber.SIZE].scale)
         edges = np.unique(np.concatenate((
             [1.0, max(size, 1.0)], size + lower.std() * np.sinh(np.linspace(-6, 6, 4001)) / 5,
         )))  # fmt: skip
@@ -57,10 +57,10 @@ def missed(case: Case, plan: Release, queries: Sequence[QueryAccuracy]) -> Itera
     """
     found = cells_of_rows(plan, schema(case))(list(case.rows))
     for query in queries:
-        if query.index in unsaid(plan):
+        if query.index in unprotected_names(plan):
             continue  # a plan that takes names from the data is never published
         i, one, draws = query.index, found[query.index], draws_of(plan, query.index)
-        places = {shown(label): place for place, label in enumerate(one.labels)}
+        places = {display_label(label): place for place, label in enumerate(one.labels)}
         for errors in (query.planned.typical, query.planned.worst):
             if errors is None or not math.isfinite(errors.error):
                 continue
@@ -73,7 +73,7 @@ def missed(case: Case, plan: Release, queries: Sequence[QueryAccuracy]) -> Itera
                 for k, of in one.numbers.items()
                 if k in draws and len(of) > place
             }
-            own.pop(Noisy.TOUCHED, None)
+            own.pop(NoisyNumber.TOUCHED, None)
             decides = next((k for k, d in draws.items() if d.threshold is not None), None)
             low, high = errors.answer.value - errors.error, errors.answer.value + errors.error
             wide = 1e-9 * (abs(low) + abs(high))
@@ -81,14 +81,16 @@ def missed(case: Case, plan: Release, queries: Sequence[QueryAccuracy]) -> Itera
             if decides is not None:
                 draw = draws[decides]
                 hidden = float(law_of_draw(draw.noise, draw.scale).cdf((draw.threshold or 0.0) - own[decides]))
-            if Noisy.TOTAL in own:
+            if NoisyNumber.TOTAL in own:
                 bounds = plan.queries[i].bounds or (0.0, 0.0)
-                size = float(one.sizes[place]) if one.sizes else own[Noisy.SIZE]
-                below = ratio_below(draws, own[Noisy.TOTAL], size, bounds, bool(one.sizes))
+                size = float(one.sizes[place]) if one.sizes else own[NoisyNumber.SIZE]
+                below = ratio_below(draws, own[NoisyNumber.TOTAL], size, bounds, bool(one.sizes))
                 within = (below(high + wide) - below(low - wide)) * (1 - hidden)
             else:
-                law = law_of_draw(draws[Noisy.ANSWER].noise, draws[Noisy.ANSWER].scale)
-                low = max(low, draws[Noisy.ANSWER].threshold or low) if decides is Noisy.ANSWER else low
-                within = float(law.cdf(high + wide - own[Noisy.ANSWER]) - law.cdf(low - wide - own[Noisy.ANSWER]))
-                within = within if decides in (None, Noisy.ANSWER) else within * (1 - hidden)
+                law = law_of_draw(draws[NoisyNumber.ANSWER].noise, draws[NoisyNumber.ANSWER].scale)
+                low = max(low, draws[NoisyNumber.ANSWER].threshold or low) if decides is NoisyNumber.ANSWER else low
+                within = float(
+                    law.cdf(high + wide - own[NoisyNumber.ANSWER]) - law.cdf(low - wide - own[NoisyNumber.ANSWER])
+                )
+                within = within if decides in (None, NoisyNumber.ANSWER) else within * (1 - hidden)
             yield f"error: {i + 1}", 0.05 + 1e-4, 1 - within

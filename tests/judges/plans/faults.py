@@ -15,11 +15,11 @@ from tests.judges.plans.worlds import listed_with
 
 from epsilens.assessment import adversaries, assess, risks
 from epsilens.assessment.risks import RiskLimit
-from epsilens.assessment.worst_case import Facing, faced
+from epsilens.assessment.worst_case import WorstCase, movement_pair
 from epsilens.plan import answers, cells, movement, plain_cells, scan_plan
 from epsilens.plan.cells import Draw, draws_of
 from epsilens.plan.model import Release
-from epsilens.plan.movement import CorrelationFactor, Movements, Question, movements
+from epsilens.plan.movement import AdversaryQuestion, CorrelationFactor, Movements, movements
 from epsilens.plan.noise import contribution
 
 
@@ -52,7 +52,7 @@ def names_of_nobody() -> Iterator[None]:
 @contextmanager
 def secret_in_the_hash() -> Iterator[None]:
     """1.2: the columns that tell the secret decide which rows are kept."""
-    honest = scan_plan.content_of
+    honest = scan_plan.content_columns
 
     def content_of(of: Sequence[scan_plan.Need]) -> tuple[list[str], list[str]]:
         content, beside = honest(of)
@@ -60,7 +60,7 @@ def secret_in_the_hash() -> Iterator[None]:
 
     with ExitStack() as all_:
         for module in (cells, answers, risks):
-            all_.enter_context(mock.patch.object(module, "content_of", content_of))
+            all_.enter_context(mock.patch.object(module, "content_columns", content_of))
         yield
 
 
@@ -72,9 +72,9 @@ def all_in_one_group() -> Iterator[None]:
         made = []
         for k in (2, 5, 10):
             found = []
-            for each in movements(plan, Question.MEMBERSHIP).each:
+            for each in movements(plan, AdversaryQuestion.MEMBERSHIP).each:
                 moves = tuple(replace(m, amount=k * m.amount) for m in each.moves)
-                one = faced(plan, replace(each, moves=moves, alone=()), epsilon)
+                one = movement_pair(plan, replace(each, moves=moves, alone=()), epsilon)
                 hidden = [0.0, 0.0]
                 for i, *alone in each.alone:
                     draws = draws_of(plan, i, epsilon).values()
@@ -83,14 +83,14 @@ def all_in_one_group() -> Iterator[None]:
                     for world, places in enumerate(alone):
                         hidden[world] += places * math.log1p(-min(chance, 1 - 1e-12))
                 first, second = (-math.expm1(h) for h in hidden)
-                base = one or faced(plan, each, epsilon)
+                base = one or movement_pair(plan, each, epsilon)
                 if base is not None:
                     moved = base if one is not None else replace(base, shifts=(), psi=0.0)
                     found.append(replace(moved, first=first, second=second))
-            made.append((k, Facing(tuple(found)).read("success", {"prior": plan.adversary.prior})))
+            made.append((k, WorstCase(tuple(found)).read("success", {"prior": plan.adversary.prior})))
         return tuple(made)
 
-    with mock.patch.object(assess, "together_of", together_of):
+    with mock.patch.object(assess, "group_risks", together_of):
         yield
 
 
@@ -111,12 +111,12 @@ def one_answer_of_relatives() -> Iterator[None]:
 @contextmanager
 def advice_not_read_again() -> Iterator[None]:
     """1.5: the smallest of the largest ε is recommended, whatever it does to the other limits."""
-    honest = risks.limits_of
+    honest = risks.limits_on_risk
 
     def limits_of(*given: Any) -> tuple[RiskLimit, ...]:
         return tuple(replace(one, monotone=True, over=lambda _: False) for one in honest(*given))
 
-    with mock.patch.object(assess, "limits_of", limits_of):
+    with mock.patch.object(assess, "limits_on_risk", limits_of):
         yield
 
 
@@ -124,10 +124,10 @@ def advice_not_read_again() -> Iterator[None]:
 def nobody_alone() -> Iterator[None]:
     """1.6: of people as they are the numbers they move are read, not the names that exist because of them."""
 
-    def people_of(*given: Any, **more: Any) -> tuple[risks.Person, ...]:
-        return risks.people_of(*given, **{k: v for k, v in more.items() if k != "answers"})
+    def people_of(*given: Any, **more: Any) -> tuple[risks.SampledPerson, ...]:
+        return risks.sample_people(*given, **{k: v for k, v in more.items() if k != "answers"})
 
-    with mock.patch.object(assess, "people_of", people_of):
+    with mock.patch.object(assess, "sample_people", people_of):
         yield
 
 

@@ -30,14 +30,14 @@ from tests.judges.plans.worlds import Found, Question, World, Worlds
 
 from epsilens.assessment import assess as whole
 from epsilens.assessment.adversaries import Setting
-from epsilens.assessment.guarantee import promise_of
-from epsilens.assessment.risks import Curve, Risk, risks_of
+from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.risks import AdversaryRisk, RiskCurve, risks_of
 from epsilens.data.queries import Noise
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import draws_of
 from epsilens.plan.model import Release
 from epsilens.plan.noise import contribution, psi_of
-from epsilens.publish.release import exact_of
+from epsilens.publish.release import exact_cells
 
 #: Below this an assessed number is no smaller than the truth, but for rounding.
 SLACK = 1e-9
@@ -119,7 +119,7 @@ class Tally:
 
 def _assessed(case: Case) -> whole.Assessment:
     """As epsilens assesses it; the curve of the report is not drawn, to save time."""
-    with mock.patch.object(whole, "curve_of", return_value=Curve((), {}, ())):
+    with mock.patch.object(whole, "curve_of", return_value=RiskCurve((), {}, ())):
         return whole.assess(case.words(), table=frame(case))
 
 
@@ -177,7 +177,7 @@ def _cells(case: Case, plan: Release, worlds: Worlds, tally: Tally) -> None:
     """The engine's cells are the definition's, and those of people add up."""
     rows = list(case.rows)
     try:
-        stated = exact_of(plan, frame(case))
+        stated = exact_cells(plan, frame(case))
     except EpsilensError as error:
         tally.refused[str(error)[:100]] += 1
         return
@@ -203,7 +203,7 @@ def _question(key: str) -> Question | None:
     return None
 
 
-def _risks(case: Case, plan: Release, risks: Sequence[Risk], worlds: Worlds, tally: Tally) -> None:
+def _risks(case: Case, plan: Release, risks: Sequence[AdversaryRisk], worlds: Worlds, tally: Tally) -> None:
     for risk in risks:
         what = f"{risk.key}: {risk.reading}{dict(risk.arguments)}"
         if risk.key == "differencing-noisy":
@@ -337,7 +337,7 @@ def _recommended(case: Case, plan: Release, made: whole.Assessment, worlds: Worl
 
 def _promise(case: Case, plan: Release, worlds: Worlds, tally: Tally) -> None:
     """What is promised and charged covers every pair of worlds, the chance of a name first."""
-    promise = promise_of(plan)
+    promise = plan_guarantee(plan)
     found = worlds.apart(Question.MEMBERSHIP, plan.epsilon)
     for one in found:
         pair = one.pair

@@ -15,7 +15,7 @@ from tests.judges.plans.conditions import All, Between, Cell, Compare, Condition
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.plan.labels import as_written
+from epsilens.plan.labels import normalized_plan
 
 Row = dict[str, Any]
 Label = tuple[Cell, ...]
@@ -461,7 +461,7 @@ def covering(rng: random.Random, tries: int = 30) -> tuple[list[Case], dict[tupl
                 if pair not in (near | far if apart else near):
                     continue
                 try:
-                    cells_of_rows(as_written(read_release(case.words())), schema(case))
+                    cells_of_rows(normalized_plan(read_release(case.words())), schema(case))
                 except EpsilensError as error:
                     said = str(error).splitlines()[0]
                     continue

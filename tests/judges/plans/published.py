@@ -18,12 +18,12 @@ from tests.publish.laws import far
 
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import Cells, cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.model import Release
-from epsilens.publish.answers import drawn_answers
+from epsilens.publish.answers import draw_answers
 from epsilens.publish.files import script_of
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.release import exact_of
+from epsilens.publish.release import exact_cells
 
 DRAWS = 400
 
@@ -34,13 +34,13 @@ def unlike(case: Case, plan: Release) -> Iterator[str]:
     """What of the published answers has another law than the definition says."""
     exact = cells_of_rows(plan, schema(case))(list(case.rows))
     try:
-        taken = exact_of(plan, frame(case))
+        taken = exact_cells(plan, frame(case))
         drawings = drawings_of(plan)
     except EpsilensError:
         return
     found: dict[Key, list[float]] = defaultdict(list)
     for _ in range(DRAWS):
-        for one in drawn_answers(plan, drawings, taken):
+        for one in draw_answers(plan, drawings, taken):
             if one.group or not plan.queries[one.query].split_by:  # not the number of those whom a limit touched
                 found[one.query, tuple(part for _, part in one.group)].append(one.answer)
     yield from _compared(plan, exact, found, "release")
@@ -94,31 +94,31 @@ def _compared(plan: Release, exact: tuple[Cells, ...], found: dict[Key, list[flo
 def _law(plan: Release, one: Cells, place: int) -> tuple[float, Callable[[float], float], float]:
     """The chance that a group is published, and its answer's distribution function where it is."""
     i, draws, query = one.query, draws_of(plan, one.query), plan.queries[one.query]
-    kinds: list[Noisy] = [k for k in draws if k != Noisy.TOUCHED]
+    kinds: list[NoisyNumber] = [k for k in draws if k != NoisyNumber.TOUCHED]
     own = {k: float(one.numbers[k][place]) * float(unit_of(plan, i, k)) for k in kinds}
     decides = next((k for k, d in draws.items() if d.threshold is not None), None)
     chance = 1.0
     if decides is not None:
         draw = draws[decides]
         chance = float(law_of_draw(draw.noise, draw.scale).sf((draw.threshold or 0.0) - own[decides]))
-    if Noisy.TOTAL in own:
+    if NoisyNumber.TOTAL in own:
         bounds = query.bounds or (0.0, 0.0)
-        size = float(one.sizes[place]) if one.sizes else own[Noisy.SIZE]
+        size = float(one.sizes[place]) if one.sizes else own[NoisyNumber.SIZE]
         return (
             chance,
-            ratio_below(draws, own[Noisy.TOTAL], size, bounds, bool(one.sizes)),
+            ratio_below(draws, own[NoisyNumber.TOTAL], size, bounds, bool(one.sizes)),
             0.02 * (bounds[1] - bounds[0]),
         )
-    answer = law_of_draw(draws[Noisy.ANSWER].noise, draws[Noisy.ANSWER].scale)
+    answer = law_of_draw(draws[NoisyNumber.ANSWER].noise, draws[NoisyNumber.ANSWER].scale)
     counts = not query.kind.bounded
-    low = draws[Noisy.ANSWER].threshold
+    low = draws[NoisyNumber.ANSWER].threshold
 
     def below(t: float) -> float:
         at = math.floor(t) + 0.5 if counts else t
-        found = float(answer.cdf(at - own[Noisy.ANSWER]))
+        found = float(answer.cdf(at - own[NoisyNumber.ANSWER]))
         if low is None:
             return found
-        cut = float(answer.cdf(low - own[Noisy.ANSWER]))
+        cut = float(answer.cdf(low - own[NoisyNumber.ANSWER]))
         return max(found - cut, 0.0) / (1 - cut)
 
-    return chance, below, 0.0 if counts else 0.02 * draws[Noisy.ANSWER].scale
+    return chance, below, 0.0 if counts else 0.02 * draws[NoisyNumber.ANSWER].scale

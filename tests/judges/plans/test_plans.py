@@ -26,9 +26,9 @@ from tests.judges.plans.worlds import Found, Question, Worlds
 
 import epsilens as el
 from epsilens.plan.cells import rules_of
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import Noised, answers_of
+from epsilens.publish.answers import NoisyQuery, answers_of
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.standalone import averaged
 
@@ -120,7 +120,9 @@ def test_the_error_of_an_average_is_that_of_what_is_published() -> None:
     }
     for total, size in ((20.0, 0.2), (3.0, -4.0), (-1.5, 0.999), (2.0, 8.0)):
         expected = min(max(5 + total / max(size, 1.0), 0.0), 10.0)
-        (one,) = answers_of(plan, Noised(0, ((),), {Noisy.TOTAL: [total], Noisy.SIZE: [size]}), drawings)
+        (one,) = answers_of(
+            plan, NoisyQuery(0, ((),), {NoisyNumber.TOTAL: [total], NoisyNumber.SIZE: [size]}), drawings
+        )
         assert one.answer == pytest.approx(expected, abs=0.02)
         assert averaged(script, {"total": total, "size": size})[0] == pytest.approx(expected)
     rows = tuple({"who": k, "home": f"h{k}", "g": "a", "h": "a", "v": 10.0, "w": 1.0} for k in range(4))

@@ -27,7 +27,7 @@ from tests.judges.plans.plans import Case, Row, schema
 from epsilens.data.queries import Noise
 from epsilens.errors import InputError
 from epsilens.plan.cells import Cells, Draw, cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import Noisy
+from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.model import Release
 
 #: Instead of a label, for the number that all groups of a query have together.
@@ -197,23 +197,23 @@ class Worlds:
             self._cells[key] = world, self.found(world)
         return self._cells[key][1]
 
-    def view(self, world: World, draws: Sequence[dict[Noisy, Draw]]) -> View:
+    def view(self, world: World, draws: Sequence[dict[NoisyNumber, Draw]]) -> View:
         """The cells in scales of their noise."""
         numbers, seen, sizes = {}, {}, {}
         for one in self.cells(world):
             own = draws[one.query]
             for j, label in enumerate(one.labels):
                 place = one.query, label
-                kinds: list[Noisy] = [kind for kind in own if kind != Noisy.TOUCHED]
+                kinds: list[NoisyNumber] = [kind for kind in own if kind != NoisyNumber.TOUCHED]
                 plain = {kind: float(one.numbers[kind][j]) * self.units[one.query][kind] for kind in kinds}
                 numbers[place] = tuple(plain[kind] / own[kind].scale for kind in kinds)
                 decides = next((k for k in own if own[k].threshold is not None), None)
                 seen[place] = plain[decides] if decides is not None else 0.0
                 if one.sizes:
                     sizes[place] = one.sizes[j]
-            if Noisy.TOUCHED in own:  # one number for all groups, and published in any case
-                (some,) = one.numbers[Noisy.TOUCHED]
-                numbers[one.query, _ALL] = (float(some) / own[Noisy.TOUCHED].scale,)
+            if NoisyNumber.TOUCHED in own:  # one number for all groups, and published in any case
+                (some,) = one.numbers[NoisyNumber.TOUCHED]
+                numbers[one.query, _ALL] = (float(some) / own[NoisyNumber.TOUCHED].scale,)
         return View(numbers, seen, sizes)
 
     def others(self, chosen: Iterable[tuple[World, World]]) -> list[World]:
@@ -231,7 +231,7 @@ class Worlds:
         return self.told(self.asked(question, people), draws)
 
     def told(
-        self, chosen: list[tuple[World, World]], draws: Sequence[dict[Noisy, Draw]], only: set[int] | None = None
+        self, chosen: list[tuple[World, World]], draws: Sequence[dict[NoisyNumber, Draw]], only: set[int] | None = None
     ) -> list[Found]:
         """What tells each of these pairs apart, among others of several kinds; by some of the queries only."""
         made: dict[Pair, Found] = {}
@@ -252,13 +252,20 @@ class Worlds:
                     made[pair] = Found(pair, first, second, others)
         return [made[p] for p in dominated(list(made))]
 
-    def between(self, first: World, second: World, others: World, draws: Sequence[dict[Noisy, Draw]]) -> Pair | None:
+    def between(
+        self, first: World, second: World, others: World, draws: Sequence[dict[NoisyNumber, Draw]]
+    ) -> Pair | None:
         """What tells two worlds apart among these others; None where public sizes do."""
         there = {(c.query, label) for c in self.cells(others) for label in c.labels}
         return self._told(self.view(first, draws), self.view(second, draws), there, draws)
 
     def _told(
-        self, a: View, b: View, there: set[Place], draws: Sequence[dict[Noisy, Draw]], only: set[int] | None = None
+        self,
+        a: View,
+        b: View,
+        there: set[Place],
+        draws: Sequence[dict[NoisyNumber, Draw]],
+        only: set[int] | None = None,
     ) -> Pair | None:
         if a.sizes != b.sizes and {p for p in (*a.sizes, *b.sizes) if a.sizes.get(p, 0) != b.sizes.get(p, 0)}:
             return None  # the sizes are public: both worlds have the same
@@ -291,7 +298,7 @@ class Worlds:
             found: Counter[Any] = Counter()
             for one in made:
                 for kind, each in one.numbers.items():
-                    labels = [_ALL] if kind is Noisy.TOUCHED else one.labels
+                    labels = [_ALL] if kind is NoisyNumber.TOUCHED else one.labels
                     found.update({(one.query, kind, label): x for label, x in zip(labels, each, strict=True)})
             return found
 

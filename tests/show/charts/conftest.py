@@ -10,8 +10,8 @@ import pytest
 import epsilens as el
 from epsilens.ledger.account import Account, Spending
 from epsilens.ledger.budget import Limits, charge_of
-from epsilens.ledger.serialization import written
-from epsilens.ledger.store import Kind
+from epsilens.ledger.serialization import serialize
+from epsilens.ledger.store import EntryKind
 from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
 from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from epsilens.show.charts.findings import certainty_chart, known_curve, power_chart
@@ -105,9 +105,9 @@ def charts() -> dict[str, Chart]:
 
 def _account(epsilon: float, count: int, psi: float | None) -> Account:
     noise = el.laplace(epsilon=epsilon)
-    body = {"parts": written(noise), "at": "2026-01-15T10:00:00"}
+    body = {"parts": serialize(noise), "at": "2026-01-15T10:00:00"}
     limits = None if psi is None else Limits(psi=psi)
-    each = [Spending(str(k), f"round {k}", Kind.ADDED, charge_of(noise), body) for k in range(count)]
+    each = [Spending(str(k), f"round {k}", EntryKind.ADDED, charge_of(noise), body) for k in range(count)]
     return Account("patients", limits, limits, releases=tuple(each))
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ...assessment.risks import together_of
+from ...assessment.risks import group_risks
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...numerics.formatting import ceil_digits, frequencies, times
-from ...plan.noise import named_delta
+from ...plan.noise import name_delta
 from ...worlds import Relation
 from ..document import (
     Cell,
@@ -57,7 +57,7 @@ from .words import (
 
 if TYPE_CHECKING:
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
 
 
 #: What a page of paper has room for.
@@ -117,7 +117,7 @@ def _short(text: str, most: int = _LONGEST) -> str:
 # -- what it means ------------------------------------------------------------------------------------------------
 
 
-def _meaning(a: Assessment, r: Risk, at: _At) -> Said:
+def _meaning(a: Assessment, r: AdversaryRisk, at: _At) -> Said:
     """What the leading adversary reaches, beside what they would reach without the release and the limit."""
     value = at.risks[r.key]
     start = Span(f"With {at.equation}, ")
@@ -166,7 +166,7 @@ def _epsilon(a: Assessment, at: _At) -> Section:
         "ε (epsilon) measures how much what is published may depend on any one person. Random noise is added to every "
         "answer: the smaller ε, the more noise, so that people are better hidden and answers are less accurate."
     )
-    names = named_delta(a.release, at.epsilon)
+    names = name_delta(a.release, at.epsilon)
     if names == 1:
         then = "Names of groups that come from the data are not hidden by any ε."
     elif (factor := math.exp(min(at.epsilon, 700.0))) > _FACTOR:
@@ -235,13 +235,13 @@ def _adversaries(a: Assessment, at: _At) -> Section:
     return Section("Who could learn what", (Table(columns, (Group(rows),), "Who could learn what"), *more))
 
 
-def _asked(r: Risk) -> str:
+def _asked(r: AdversaryRisk) -> str:
     """The adversary and what they ask; how they go about it is in the report."""
     asked, mark, _ = r.question.partition("?")
     return f"{r.name}: {asked}{mark}" if mark else r.name
 
 
-def _marked(r: Risk, at: _At) -> str:
+def _marked(r: AdversaryRisk, at: _At) -> str:
     value = at.risks[r.key]
     over = r.limit is not None and value > r.limit
     return f"{'▲ ' if over else ''}{risk(r.reading, value, limit=r.limit, baseline=r.baseline)}"
@@ -262,7 +262,7 @@ def _affected(a: Assessment, at: _At) -> Section:
             test = "their record is told right from one that counts in no answer"
         first += f" For a typical person {test} {middle}, {largest} for the most exposed."
     made = [first]
-    household = together_of(a.release, at.epsilon) if a.together else ()
+    household = group_risks(a.release, at.epsilon) if a.together else ()
     if household and a.release.mechanism.neighbours is not Relation.REPLACE:
         told = times(*(p for _, p in household), per="of")
         five = next((text for (k, _), text in zip(household, told, strict=True) if k == 5), "")

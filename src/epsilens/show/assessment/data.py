@@ -13,16 +13,16 @@ from ... import __version__
 from ...assessment.assess import SCHEMA
 from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
-from ...plan.noise import named_delta, unsaid
+from ...plan.noise import name_delta, unprotected_names
 from ..presenters import finite
 from .labels import title
 from .tables import relatives_data
 from .words import cautions, headline, sentence, status
 
 if TYPE_CHECKING:
-    from ...assessment.accuracy import Errors, GroupError, QueryAccuracy
+    from ...assessment.accuracy import GroupError, QueryAccuracy, QueryErrors
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
     from ...assessment.split import SplitComparison
     from ...data.scan.result import Scan
 
@@ -64,7 +64,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "typical": None if a.typical is None else dict(vars(a.typical)),
         "guarantee": a.guarantee,
         "together": [{"people": k, "success": p} for k, p in a.together],
-        "names": {"delta": named_delta(a.release, a.epsilon), "unsaid": list(unsaid(a.release))},
+        "names": {"delta": name_delta(a.release, a.epsilon), "unsaid": list(unprotected_names(a.release))},
         "split": None if a.split is None else _split(a.split),
         "proposals": [{**vars(p), "parameter": p.parameter.value} for p in a.proposals],
         "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
@@ -89,7 +89,7 @@ def release_values(a: Assessment) -> dict[str, Any]:
     return a.release.public()
 
 
-def _risk(r: Risk) -> dict[str, Any]:
+def _risk(r: AdversaryRisk) -> dict[str, Any]:
     kept = {name: value for name, value in vars(r).items() if name not in ("asks", "conclusive")}
     return {**kept, "arguments": dict(r.arguments), "over": r.over, "harm": r.asks.harm.value}
 
@@ -110,7 +110,7 @@ def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
     }
 
 
-def _errors(q: QueryAccuracy, found: Errors) -> dict[str, Any]:
+def _errors(q: QueryAccuracy, found: QueryErrors) -> dict[str, Any]:
     groups = {"typical": found.typical, "worst": found.worst}
     return {
         "epsilon": found.epsilon,
@@ -150,7 +150,7 @@ def to_registry(a: Assessment) -> str:
     """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
     r, person = a.release, a.release.data.person
     noise = r.mechanism.noise.value.capitalize()
-    names = named_delta(r, a.epsilon)
+    names = name_delta(r, a.epsilon)
     delta = ((r.mechanism.delta or 0.0) if r.mechanism.noise is Noise.GAUSSIAN else 0.0) + names
     variant = "Approximate DP" if delta else "Pure DP"
     unit = "one person, all of whose rows" if person else "one row, which is one person"

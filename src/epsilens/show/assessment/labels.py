@@ -11,7 +11,7 @@ from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...data.tables.sources import bundled, names
 from ...numerics.formatting import ceil_count, ceil_digits, distinguishable, floor_digits
-from ...plan.noise import named_delta
+from ...plan.noise import name_delta
 from ..words import cost, number, small
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     noise = r.mechanism.noise.capitalize()
     gaussian = r.mechanism.noise is Noise.GAUSSIAN and r.mechanism.delta is not None
     made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
-    names = named_delta(r, a.epsilon)
+    names = name_delta(r, a.epsilon)
     if names:
         made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {cost(names)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))

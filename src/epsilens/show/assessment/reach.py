@@ -11,15 +11,15 @@ from .labels import FREQUENCIES
 
 if TYPE_CHECKING:
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk, Typical
+    from ...assessment.risks import AdversaryRisk, TypicalRisk
 
 
-def reached(a: Assessment, r: Risk, value: float) -> float:
+def reached(a: Assessment, r: AdversaryRisk, value: float) -> float:
     """The risk as it is told: what double precision rounds to certainty is not, except a belief under normal noise."""
     return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not r.conclusive else value
 
 
-def told_beside(r: Risk, value: float, *, guessed: bool) -> tuple[str, str]:
+def told_beside(r: AdversaryRisk, value: float, *, guessed: bool) -> tuple[str, str]:
     """A risk and its baseline out of one denominator, in which the risk also reads otherwise than a limit it breaks.
 
     A limit that is kept is told as it was given: beside it a risk may read the same, never above.
@@ -29,7 +29,7 @@ def told_beside(r: Risk, value: float, *, guessed: bool) -> tuple[str, str]:
     return now, without
 
 
-def exposure(a: Assessment, found: Typical) -> tuple[str, str]:
+def exposure(a: Assessment, found: TypicalRisk) -> tuple[str, str]:
     """The typical and the most exposed person, each by itself: nobody wants 6,157 of 10,000 beside 6,162."""
     prior = a.release.adversary.prior
     typical, most = (times(p, given=[max(prior, 1 - prior)], per="of")[0] for p in (found.median, found.largest))

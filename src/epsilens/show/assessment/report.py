@@ -81,7 +81,7 @@ from .words import (
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
 
 
 _MOST_LINES = 6  # queries whose curve is listed
@@ -123,7 +123,7 @@ def _ledger(a: Assessment) -> Section | None:
 # -- the picture --------------------------------------------------------------------------------------------------
 
 
-def _pictured(a: Assessment) -> Risk:
+def _pictured(a: Assessment) -> AdversaryRisk:
     """The risk that the icon arrays draw: the leading one if it is a frequency, else the membership test."""
     first = a.leading
     return first if first.reading in FREQUENCIES else next(r for r in a.risks if r.key == "membership")

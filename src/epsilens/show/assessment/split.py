@@ -16,8 +16,8 @@ from .labels import FREQUENCIES, given, limit, risk, share, title
 
 if TYPE_CHECKING:
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
-    from ...assessment.split import Basis, Resplit
+    from ...assessment.risks import AdversaryRisk
+    from ...assessment.split import Resplit, SplitBasis
 
 
 HEADING = "How ε is shared"
@@ -130,13 +130,13 @@ def _cost(a: Assessment) -> Said:
 # -- another division ---------------------------------------------------------------------------------------------
 
 
-def _told(r: Risk) -> float:
+def _told(r: AdversaryRisk) -> float:
     """The risk as it is told: what double precision rounds to certainty is not, unless some answer is conclusive."""
     certain = r.planned == 1 and r.reading in FREQUENCIES and not r.conclusive
     return math.nextafter(1, 0) if certain else r.planned
 
 
-def _spoken(*risks: Risk) -> list[str]:
+def _spoken(*risks: AdversaryRisk) -> list[str]:
     """The risks, then what the first would be without the release."""
     first = risks[0]
     if first.reading in FREQUENCIES:
@@ -144,7 +144,7 @@ def _spoken(*risks: Risk) -> list[str]:
     return [*(risk(r.reading, r.planned, limit=r.limit) for r in risks), given(first.reading, first.baseline)]
 
 
-def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[Span, ...]:
+def resplit_sentence(basis: SplitBasis, assessed: Division, found: Resplit) -> tuple[Span, ...]:
     """The worst error with other shares and how many risks break their limit, beside what was assessed."""
     allowed = found.release.error_limit
     error, before = (share(way.worst, allowed, spoken=True) for way in (found.division, assessed))
@@ -161,7 +161,7 @@ def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[
     return tuple(spans)
 
 
-def resplit_table(basis: Basis, found: Resplit) -> Table:
+def resplit_table(basis: SplitBasis, found: Resplit) -> Table:
     """The adversaries with other shares, beside what was assessed, what they know anyway, and the limit."""
     columns = (
         Column("Adversary", Kind.NAME),
@@ -183,11 +183,11 @@ def resplit_table(basis: Basis, found: Resplit) -> Table:
     return Table(columns, (Group(tuple(rows)),), "Risks with these shares, out of 100")
 
 
-def _risk(r: Risk) -> str:
+def _risk(r: AdversaryRisk) -> str:
     return risk(r.reading, _told(r), limit=r.limit, baseline=r.baseline)
 
 
-def resplit_data(basis: Basis, found: Resplit, names: Sequence[str]) -> dict[str, Any]:
+def resplit_data(basis: SplitBasis, found: Resplit, names: Sequence[str]) -> dict[str, Any]:
     """Other shares with their errors and risks, and the divisions to compare with, as plain values."""
     ways = {"equal": basis.split.equal, "least_error": basis.split.best}
     return {

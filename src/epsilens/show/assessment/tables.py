@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, Cause
-from ...assessment.adversaries import Asks, Harm
+from ...assessment.adversaries import AdversaryGoal, Harm
 from ...catalogue.readings import find_reading
 from ...numerics.formatting import ceil_digits, frequency
 from ...plan.movement import worst_factor
@@ -35,7 +35,7 @@ from .words import second_name
 if TYPE_CHECKING:
     from ...assessment.accuracy import GroupError
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
     from ...plan.movement import CorrelationFactor
 
 
@@ -64,7 +64,7 @@ def risk_table(a: Assessment) -> Table:
     return Table(columns, tuple(Group(rows, _HARMS[harm]) for harm, rows in groups.items()), "Who could learn what")
 
 
-def _risk(a: Assessment, r: Risk) -> Row:
+def _risk(a: Assessment, r: AdversaryRisk) -> Row:
     allowed = "–" if r.limit is None else limit(r.reading, r.limit)
     now = risk(r.reading, reached(a, r, r.planned), limit=r.limit, baseline=r.baseline)
     state = "" if r.limit is None else "over" if r.over else "within"
@@ -78,14 +78,14 @@ def _risk(a: Assessment, r: Risk) -> Row:
     )
 
 
-def sets(a: Assessment, r: Risk) -> str:
+def sets(a: Assessment, r: AdversaryRisk) -> str:
     """What the adversary that allows the least ε does; nothing for the others."""
     if r.key != a.binding:
         return ""
     return "sets the recommendation" if a.possible else "no ε keeps this one"
 
 
-def bar(r: Risk) -> float | None:
+def bar(r: AdversaryRisk) -> float | None:
     """The increase because of the release over the increase that the limit allows; None without one."""
     if r.limit is None or r.limit <= r.baseline:
         return None
@@ -99,7 +99,7 @@ def risk_note(a: Assessment) -> str:
     how = list(dict.fromkeys(r.how for r in a.risks if r.how and len(a.queries) > 1))
     put = "".join(f" {text[:1].upper()}{text[1:]}." for text in how[:2])
     bounds = "Each is the most that adversary can reach against one worst-placed person."
-    if any(r.asks is Asks.RELATIVES for r in a.risks):
+    if any(r.asks is AdversaryGoal.RELATIVES for r in a.risks):
         estimated = any(relation.from_data for relation in a.relations)
         rests = "an estimated resemblance, and on" if estimated else "the resemblance stated, and on"
         bounds += f" Correlated records rest on {rests} values that are jointly normal: that row is no bound without."

@@ -9,13 +9,13 @@ import math
 from typing import TYPE_CHECKING
 
 from ...assessment.accuracy import Cause
-from ...assessment.provenance import Caution, Warned
+from ...assessment.provenance import Caution, TableCaution
 from ...assessment.verdict import LEDGER, Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...numerics.formatting import count, denominator, distinguishable, frequencies, frequency, thousands, times
-from ...plan.noise import unsaid
-from ...plan.starter import as_yaml
+from ...plan.noise import unprotected_names
+from ...plan.starter import yaml_string
 from ...worlds import Relation
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
@@ -40,7 +40,7 @@ from .reach import exposure, reached, told_beside
 if TYPE_CHECKING:
     from ...assessment.accuracy import Proposal, QueryAccuracy
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
 
 
 #: A group with fewer people is marked.
@@ -164,7 +164,7 @@ def lead(a: Assessment) -> tuple[Said, ...]:
 # -- what the adversary reaches -----------------------------------------------------------------------------------
 
 
-def _consequence(a: Assessment, r: Risk) -> Said:
+def _consequence(a: Assessment, r: AdversaryRisk) -> Said:
     start = f"At the planned ε = {planned(a.epsilon)}, "
     if r.reading not in FREQUENCIES:
         spans = [
@@ -234,15 +234,15 @@ def cautions(a: Assessment) -> list[str]:
     return [_CAUTIONS[warned.about](warned) for warned in a.cautions]
 
 
-def _nobody(warned: Warned) -> str:
+def _nobody(warned: TableCaution) -> str:
     return (
         f"Every row counts as a person of their own, but “{warned.column}” looks as if it said whose row it is: "
         f"{warned.count:,} people with up to {warned.most:,} rows each. If so, these numbers protect a row and not a "
-        f"person, and are too small. Write person: {as_yaml(warned.column)} under data, with max_rows."
+        f"person, and are too small. Write person: {yaml_string(warned.column)} under data, with max_rows."
     )
 
 
-def _left_out(warned: Warned) -> str:
+def _left_out(warned: TableCaution) -> str:
     values = "1 value" if warned.count == 1 else f"{warned.count:,} values"
     return (
         f"{values} of “{warned.column}” cannot be read as data.read says, and count{'s' * (warned.count == 1)} as "
@@ -250,15 +250,15 @@ def _left_out(warned: Warned) -> str:
     )
 
 
-def _spelt(warned: Warned) -> str:
+def _spelt(warned: TableCaution) -> str:
     groups = "1 group" if warned.count == 1 else f"{warned.count:,} groups"
     return (
         f"{groups} of “{warned.column}” differ{'s' * (warned.count == 1)} from another only in capitals or blanks. To "
-        f"count them as one, write {as_yaml(warned.column)}: category under data.read."
+        f"count them as one, write {yaml_string(warned.column)}: category under data.read."
     )
 
 
-def _unowned(warned: Warned) -> str:
+def _unowned(warned: TableCaution) -> str:
     rows = "1 row has" if warned.count == 1 else f"{warned.count:,} rows have"
     return (
         f"{rows} no “{warned.column}”: nobody can tell whose they are, and they are left out of every answer. Fill it "
@@ -279,7 +279,7 @@ def asked_secret(a: Assessment) -> str:
     return "whether one worst-placed person has the secret"
 
 
-def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
+def phrase(a: Assessment, r: AdversaryRisk) -> tuple[str, str, str]:
     """Before the number, after it, and before the baseline; an adversary unknown here is told by its name."""
     secret = a.release.data.hidden
     asked = f" {asked_secret(a)}"
@@ -359,7 +359,7 @@ def _advice(a: Assessment) -> Said:
             Span("limit before anything else is released: one that is raised now promises less than it says."),
         )
     if said is Standing.IMPOSSIBLE:
-        if silent := unsaid(a.release):
+        if silent := unprotected_names(a.release):
             names = " and ".join(called(a, a.queries[i]) for i in silent[:3])
             return (
                 Span(f"The names of the groups of {names} come from the data, and a name that exists because of one "),
@@ -405,7 +405,7 @@ def _advice(a: Assessment) -> Said:
     return (Span(f"{room}At ε = {now}, {_within(a, a.epsilon)}."),)
 
 
-def _keeps(r: Risk) -> str:
+def _keeps(r: AdversaryRisk) -> str:
     if r.recommended is None:
         return "keeps the limit"
     if r.reading not in FREQUENCIES:
@@ -415,7 +415,7 @@ def _keeps(r: Risk) -> str:
     return f"keeps {whom} to {count(r.recommended, scale)}{'' if scale == 100 else f' of {thousands(scale)}'}"
 
 
-def _told(r: Risk, value: float) -> str:
+def _told(r: AdversaryRisk, value: float) -> str:
     if r.reading not in FREQUENCIES:
         return risk(r.reading, value, limit=r.limit)
     return told_beside(r, value, guessed=False)[0]

@@ -26,7 +26,7 @@ from .scales import clear, scale, written
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assess import Assessment
-    from ...assessment.risks import Risk
+    from ...assessment.risks import AdversaryRisk
 
 
 _TOP, _LEFT = 58, 52
@@ -84,17 +84,17 @@ def _sizes(a: Assessment, width: int) -> tuple[int, int, int]:
 # -- risk ---------------------------------------------------------------------------------------------------------
 
 
-def _shown(a: Assessment) -> list[Risk]:
+def _shown(a: Assessment) -> list[AdversaryRisk]:
     return [r for r in a.risks if r.key in a.curve.risks]
 
 
-def _main(a: Assessment) -> Risk:
+def _main(a: Assessment) -> AdversaryRisk:
     shown = _shown(a)
     main = next((r for r in shown if r.key == a.leading.key), None)
     return main or next(r for r in shown if r.key == "membership")
 
 
-def _told_risk(a: Assessment, main: Risk, limit: float | None) -> str:
+def _told_risk(a: Assessment, main: AdversaryRisk, limit: float | None) -> str:
     at = a.verdict.alternative
     aria = f"Risk against ε. {main.name}: {risk('success', main.planned)} of 100 right guesses at the planned ε"
     aria += f" = {planned(a.epsilon)}"
