@@ -70,7 +70,7 @@ FAULTS = (
     ),
     Fault(
         "1.7", "saved answers x changed data", "ledger/ledger.py",
-        "self.keyed(text_of(what))", "self.keyed(text_of([what, data]))",
+        "self.keyed(canonical_json(what))", "self.keyed(text_of([what, data]))",
         ("tests/auditing/test_exact.py::test_a_second_publication", "tests/publish/test_release.py"),
     ),
     Fault(
@@ -117,12 +117,12 @@ FAULTS = (
     ),
     Fault(
         "1.9 export", "an old ledger x its export", "ledger/ledger.py",
-        '"body": _nameless(e.body)', '"body": dict(e.body)',
+        '"body": _without_addresses(e.body)', '"body": dict(e.body)',
         ("tests/publish/test_published.py::test_what_older_versions_wrote_is_found",),
     ),
     Fault(
         "1.9 check", "an old ledger x ledger check", "ledger/ledger.py",
-        " + _addressed(entries)\n", "\n",
+        " + _address_problems(entries)\n", "\n",
         ("tests/publish/test_published.py::test_what_older_versions_wrote_is_found",),
     ),
     Fault(
@@ -145,8 +145,8 @@ FAULTS = (
     ),
     Fault(
         "2.4", "correlated records x composition, sampling, groups", "experiment.py",
-        '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n',
-        '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n'
+        '        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))\n',
+        '        object.__setattr__(self, "parameters", FrozenMapping(self.parameters))\n'
         '        object.__setattr__(self, "latent", None)\n',
         (f"{LAWS}[2.4 correlated, together]", "tests/attacks/test_latent.py"),
     ),
@@ -174,7 +174,7 @@ FAULTS = (
     ),
     Fault(
         "2.8 replaced", "monotonic x replacement", "mechanisms/selection.py",
-        "    if value and between(neighbours).replaces:\n", "    if False:\n",
+        "    if value and worlds_of_relation(neighbours).replaces:\n", "    if False:\n",
         ("tests/mechanisms/test_selection.py",),
     ),
 )  # fmt: skip

@@ -110,7 +110,7 @@ def _run(plan: dict[str, Any], rows: list[int], url: str, people: str, output: P
 
 def _watched(doom: Doom, tell: Tell) -> None:
     """Steps of a release, where it may die."""
-    append, drawn, save = store.Store.append, vars(module)["drawn_answers"], vars(module)["save"]
+    append, drawn, save = store.Store.append, vars(module)["draw_answers"], vars(module)["save"]
     rename = os.replace
 
     def appended(self: store.Store, connection: Any, entry: LedgerEntry) -> None:
@@ -134,7 +134,7 @@ def _watched(doom: Doom, tell: Tell) -> None:
         doom.at("renamed", tell)
 
     for owner, name, instead in (
-        (store.Store, "append", appended), (module, "drawn_answers", drawing), (module, "save", saved),
+        (store.Store, "append", appended), (module, "draw_answers", drawing), (module, "save", saved),
         (os, "replace", renamed),
     ):  # fmt: skip
         setattr(owner, name, instead)
