@@ -38,7 +38,7 @@ from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
 from ..laws.composition.composed_law import ComposedLaw
-from ..laws.composition.labelled_mixture import LabelledMixture
+from ..laws.composition.wrappers import LabelledMixture
 from ..laws.composition.step import Atoms, CountedStep, Step
 from ..laws.composition.wrappers import SampledStep, SymmetrizedStep
 from ..laws.finite import Finite, FiniteStep

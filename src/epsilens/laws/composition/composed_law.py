@@ -1,7 +1,10 @@
-"""A product of steps, seen from one side of its bracket and in one order.
+"""Many releases observed together: the composed privacy loss, with a certified bracket.
 
-What is made to answer a question stays with the two orders of the product: the law with H0 and H1 exchanged, and the
-law from the other side of its bracket, are views that share them.
+``ComposedLaw`` holds the steps of a product and answers each question by an :class:`.evaluator.Evaluator`, one for each
+order of H0 and H1. It returns the side that does not flatter us, an upper bound on risk; ``other_side()`` is the same
+law seen from the other side, so that the two together are the bracket. What is left out, cut off or rounded is all
+inside. The law with H0 and H1 exchanged and the law from the other side are views that share the evaluators, which own
+all that was made to answer.
 """
 
 from __future__ import annotations
@@ -29,8 +32,13 @@ _LEAST = 1e-300  # no δ below is asked for
 Works = tuple[ReadingWork | None, ReadingWork | None]  # in this order and in the other
 
 
-class Sided(Composable):
-    """The steps, each (step, count); ``width`` is the relative width asked of a bracket.
+_SEEN = 1e-300  # a probability that is told from none
+_DEEPEST = 1e-280  # recalls below have too few digits
+_BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
+
+
+class ComposedLaw(Composable):
+    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket.
 
     ``known`` is a bracket, or a bound where some step is only known to dominate what it stands for.
     """
@@ -49,11 +57,14 @@ class Sided(Composable):
         """What makes it this law, whatever it has been asked so far."""
         return (self._counted, self.width, self.known, self._upper, self.flipped, self._forward.part)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, self._facts())
+
     def __eq__(self, other: object) -> bool:
-        return self._facts() == other._facts() if isinstance(other, Sided) else NotImplemented
+        return self._facts() == other._facts() if isinstance(other, ComposedLaw) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((Sided, self._facts()))
+        return hash((ComposedLaw, self._facts()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({short_repr(self.steps())}, width={self.width:g}, {self.known})"
@@ -170,25 +181,6 @@ class Sided(Composable):
     def _note(self, wide: bool) -> None:
         """Remember that an answer is wider than asked for."""
         self._forward.missed = self._forward.missed or bool(wide)
-
-
-# Many releases observed together: the composed privacy loss, with a certified bracket.
-#
-# ``ComposedLaw`` holds the steps of a product and answers each question by a slice of its profile made for it, by the
-# series of :mod:`.series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
-# ``other_side()`` is the same law seen from the other side, so that the two together are the bracket. What is left
-# out, cut off or rounded is all inside.
-
-_SEEN = 1e-300  # a probability that is told from none
-_DEEPEST = 1e-280  # recalls below have too few digits
-_BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
-
-
-class ComposedLaw(Sided):
-    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, self._facts())
 
     def _outward(self, risk: Array) -> Array:
         """A probability that grows with risk, moved outwards by the rounding of the last operations."""

@@ -22,7 +22,7 @@ import numpy as np
 from ...checks import Array
 from ...numerics.special import mills
 from ...readings.law import Law
-from .step import CountedStep, Step
+from .step import ROUNDOFF, CountedStep, Step
 from .tilt import TiltedMoments
 from .wrappers import ReversedStep
 
@@ -121,8 +121,8 @@ class AtomBounds:
 
     def __init__(self, law: Law, rho: float, largest: float) -> None:
         self.law = law
-        self.error = rho + 64 * _U * 750  # logarithms of masses go down to −750
-        self.kappa = 64 * _U * (1 + largest)
+        self.error = rho + 64 * ROUNDOFF * 750  # logarithms of masses go down to −750
+        self.kappa = 64 * ROUNDOFF * (1 + largest)
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         low, high = (np.asarray(self.law.profile(epsilon + way * self.kappa)) for way in (1, -1))
@@ -173,7 +173,6 @@ def atom_bounds(step: Step, flipped: bool) -> AtomBounds | None:
 # reveal, and nearly all of it where single rare losses decide. Of one step alone it is the best test there is, and the
 # bound is the truth.
 
-_U = 2.0**-53
 _BEYOND = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
 _SCALES = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
 _HALVINGS = 64
@@ -204,7 +203,7 @@ class LargestLossBounds:
         masses = [(*_above(step, b), k) for step, k in self.steps]
         size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
         recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
-        return recall, alpha, 16 * _U * (size + 8)
+        return recall, alpha, 16 * ROUNDOFF * (size + 8)
 
     def _delta(self, u: float) -> tuple[float, float]:
         best = (-math.inf, 0.0)
@@ -348,7 +347,7 @@ def _last(excess: Callable[[float], float], first: float, last: float, seen: Seq
         else:
             last, below, j = seen[middle], value, middle
     for step in range(3 * _HALVINGS):
-        near = max(least, 2 * _U * max(abs(first), abs(last)))
+        near = max(least, 2 * ROUNDOFF * max(abs(first), abs(last)))
         if last - first <= near:
             break
         lean = math.isfinite(above) and math.isfinite(below) and above > 0 and step % 3 != 2

@@ -30,16 +30,15 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import gammainc
 
 from ...checks import Array
-from .labelled_mixture import TiltedMixture, inside
 from .lattice import LatticeSide
 from .quadrature import resolved
-from .step import Step, Tilting
+from .step import ROUNDOFF, Step, Tilting
 
-_U = 2.0**-53
 _CUT = -70.0  # spectra below e^−70 are not worth a logarithm
 MOST_POINTS = 2**21
 _RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
 _UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
+_UNSEEN_MASS = -690.0  # log mass beyond which a part of a mixture is left out
 _MOST_NODES = 2**16
 _LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
@@ -131,7 +130,7 @@ def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> 
     """The tilted product on the window."""
     n = frame.size
     log_scale, origin, steps = 0.0, _origin(parts), 0
-    rounding = 6 * _U * math.log2(n)
+    rounding = 6 * ROUNDOFF * math.log2(n)
     spectra, jitter, reach = [], 0.0, 0.0
     for part in parts:
         losses = _losses(part, dt)
@@ -147,7 +146,7 @@ def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> 
         # each tilted mass is good to a few units times the size of its exponents
         seen = np.flatnonzero(f > 1e-40)
         exponents = np.abs(part.side.log_p[seen]) + abs(tilt) * np.abs(losses[seen])
-        jitter += part.count * _U * (8 * float(exponents.max()) + 8 * abs(top) + 16)
+        jitter += part.count * ROUNDOFF * (8 * float(exponents.max()) + 8 * abs(top) + 16)
         reach += part.count * (abs(part.c) + dt * abs(part.side.start + centre))
     g, drift, weight = _multiplied(spectra, rounding)
     r = irfft(g, n)
@@ -157,7 +156,7 @@ def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> 
     np.maximum(r, 0.0, out=r)
     return TiltedPower(
         origin + frame.first * dt,
-        8 * _U * (reach + abs(frame.first) * dt + n * dt) + 2 * _U * abs(origin),
+        8 * ROUNDOFF * (reach + abs(frame.first) * dt + n * dt) + 2 * ROUNDOFF * abs(origin),
         r,
         error,
         jitter,
@@ -209,7 +208,9 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
     log_size = np.maximum(log_size, -1e9)
     excess = log_most - log_size
     grown = np.where(excess < 1, size * np.expm1(np.clip(excess, 0.0, 1.0)), np.exp(log_most))
-    drift = float(np.dot(twice, grown + size * (4 * turns * _U + 4 * _U * np.abs(log_size) + 16 * _U)))
+    drift = float(
+        np.dot(twice, grown + size * (4 * turns * ROUNDOFF + 4 * ROUNDOFF * np.abs(log_size) + 16 * ROUNDOFF))
+    )
     return g, drift + left_out, weight
 
 
@@ -378,6 +379,53 @@ def _powers(angle: Array, count: int) -> Any:
     return out
 
 
+class TiltedMixture:
+    """Tilted laws told apart: a mixture of them, each by its share of what the tilt makes likely."""
+
+    uncut = False
+
+    def __init__(self, parts: Sequence[tuple[Tilting, float]]) -> None:
+        logs = np.asarray([math.log(share) + law.log_scale for law, share in parts])
+        self.log_scale = float(np.logaddexp.reduce(logs))
+        self.laws = [
+            (law, float(weight)) for (law, _), weight in zip(parts, np.exp(logs - self.log_scale), strict=True)
+        ]
+        self.nodes = sum(law.nodes for law, _ in parts)
+        self.mean = math.fsum(weight * law.mean for law, weight in self.laws)
+        self.kappa = max(law.kappa for law, _ in parts) + 4 * ROUNDOFF * abs(self.mean)
+        self.rho = max(law.rho for law, _ in parts) + 1e-15
+        self.rho_beside = max(law.rho_beside for law, _ in parts) + 1e-15
+
+    @property
+    def variance(self) -> float:
+        return math.fsum(weight * (law.variance + (law.mean - self.mean) ** 2) for law, weight in self.laws)
+
+    def log_moment(self, s: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(
+                np.logaddexp.reduce([np.log(weight) + law.log_moment(s) for law, weight in self.laws], axis=0)
+            )
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count."""
+        angle = h * np.arange(count)
+        return sum(
+            weight * np.exp(1j * angle * (law.mean - self.mean)) * law.transform(h, count) for law, weight in self.laws
+        )
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls: the weighted sum."""
+        return np.asarray(sum(weight * law.decay(y) for law, weight in self.laws))
+
+
+def inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
+    """Where one of the steps lies between two losses; what doubles do not hold is left out."""
+    far, (low, high) = step.cutoffs(_UNSEEN_MASS, _UNSEEN_MASS), step.loss_range
+    first = float(step.inverse_loss(np.asarray(losses[0]))) if losses[0] > low else -math.inf
+    last = float(step.inverse_loss(np.asarray(losses[1]))) if losses[1] < high else math.inf
+    return max(first, far[0]), min(last, far[1])
+
+
 def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float) -> Tilting | None:
     """The step tilted by λ between two places; ``flipped`` exchanges the laws. None if it takes too many nodes."""
     closed = step.tilted(tilt)
@@ -388,7 +436,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         known = [(law, share) for law, share in parts if law is not None]
         return TiltedMixture(known) if len(known) == len(parts) else None
     atoms = step.atoms
-    loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
+    loss, log_p, error = atoms.loss, atoms.log_p, 8 * ROUNDOFF * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
     if step.support is not None and reach[1] > reach[0]:
         found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
@@ -415,8 +463,8 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
     kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
     most_kappa, most_size = float(error.max()), float(sizes.max())
-    rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
-    beside = _RHO + step.rho + 8 * _U * (most_size + 8) + (2 + tilt) * most_kappa
+    rho = _RHO + step.rho + 8 * ROUNDOFF * (size + 8) + (2 + tilt) * kappa
+    beside = _RHO + step.rho + 8 * ROUNDOFF * (most_size + 8) + (2 + tilt) * most_kappa
 
     def uniform() -> Slabs:
         if not x.size:
@@ -432,7 +480,15 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         return _slabs(step, places, moving, of_x + tilt * moving - log_scale, tilt, still)
 
     return TiltedNodes(
-        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
+        log_weight - log_scale,
+        weight,
+        loss - mean,
+        mean,
+        log_scale,
+        kappa + 2 * ROUNDOFF * abs(mean),
+        rho,
+        beside,
+        uniform,
     )
 
 
@@ -517,11 +573,11 @@ class TiltedNormal(_ClosedTilt):
 
     @property
     def kappa(self) -> float:
-        return 4 * _U * self.mean
+        return 4 * ROUNDOFF * self.mean
 
     @property
     def rho(self) -> float:
-        return 16 * _U * (1 + self.log_scale)
+        return 16 * ROUNDOFF * (1 + self.log_scale)
 
     @property
     def rho_beside(self) -> float:
@@ -564,11 +620,11 @@ class TiltedLaplace(_ClosedTilt):
 
     @property
     def kappa(self) -> float:
-        return 8 * _U * self.m
+        return 8 * ROUNDOFF * self.m
 
     @property
     def rho(self) -> float:
-        return 16 * _U * (4 + (self.tilt + 1) * self.m)
+        return 16 * ROUNDOFF * (4 + (self.tilt + 1) * self.m)
 
     @property
     def rho_beside(self) -> float:

@@ -16,7 +16,7 @@ from ...readings.law import Law
 from .curve_integrals import Sides, from_below
 from .evaluator import Budget, Evaluator, ReadingWork
 from .profile import Lower, Upper
-from .step import CountedStep
+from .step import ROUNDOFF, CountedStep
 from .tilt import HALF, Query
 
 # ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve.
@@ -107,7 +107,7 @@ def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
         loss, mass = (-loss, mass) if flipped else (loss, mass - loss)
         off = _OFF * np.abs(loss)
         if step.rho > 0:  # a list of sums
-            off = off + 64 * _U * (1 + float(np.max(np.abs(loss))))
+            off = off + 64 * ROUNDOFF * (1 + float(np.max(np.abs(loss))))
         for _ in range(k):
             log_q, low, high = (
                 (one[:, None] + other).ravel() for one, other in ((log_q, mass), (low, loss - off), (high, loss + off))
@@ -118,7 +118,7 @@ def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
 def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: float) -> tuple[float, float]:
     """Over the corners with a loss of 0 or more in this order."""
     made, count = _written(steps, flipped), sum(k for _, k in steps)
-    error = rho + 4 * made.log_q.size * _U + count * _LOGS  # of sums and of masses
+    error = rho + 4 * made.log_q.size * ROUNDOFF + count * _LOGS  # of sums and of masses
     if lost:
         seen = np.maximum(made.log_q, made.log_q + made.high) > _GONE
         made = _AtomList(*(part[seen] for part in made))
@@ -535,7 +535,6 @@ _MOST_SLICES = 40  # slices
 _APART = 4.0  # of what slices are made for, in standard deviations
 _LAST = -690.0  # log α
 _MOST_CORNERS, _LARGE = 20_000, 30.0  # steps, and the loss of one
-_U = 2.0**-53
 _FINER, _COARSE = (1.0, 0.05, 0.002), 2000  # shares of the width, and how many points a slice may have for another
 
 
@@ -631,7 +630,10 @@ def _corners(order: Evaluator) -> tuple[Array, Array]:
     log_q = ways + j * log_p0 + (count - j) * math.log(rest0)
     log_p = log_q + j * high + (count - j) * low
     # the logarithms are good to a few units of their largest parts, and the sums to as many as they have terms
-    wrong = 16 * _U * (2 * float(gammaln(count + 1.0)) + count * (abs(log_p0) + high - low + 8)) + 4 * _U * count
+    wrong = (
+        16 * ROUNDOFF * (2 * float(gammaln(count + 1.0)) + count * (abs(log_p0) + high - low + 8))
+        + 4 * ROUNDOFF * count
+    )
     log_alpha, log_recall = (np.logaddexp.accumulate(v[::-1])[::-1] for v in (log_q, log_p))
     log_alpha, log_recall = log_alpha - wrong, np.minimum(log_recall + wrong, 0.0)
     here = _here(log_alpha, log_recall)

@@ -21,13 +21,12 @@ import numpy as np
 
 from ...checks import Array
 from .quadrature import LEGENDRE, TooManyPanels, panels
-from .step import CountedStep, Step
+from .step import ROUNDOFF, CountedStep, Step
 from .tilt import Query
 from .wrappers import ReversedStep
 
-_U = 2.0**-53
 _MASS_ERROR = 2e-13  # relative, of a mass by quadrature
-_SLACK = 16 * _U  # of a loss, relative to those it was added up from
+_SLACK = 16 * ROUNDOFF  # of a loss, relative to those it was added up from
 _ROWS = 2**19  # pairs at once
 _LOOKED = 2  # pairs that cost as much as a place
 _NODES, _WEIGHTS = LEGENDRE[10]
@@ -96,7 +95,9 @@ def product(
     upper, lower = done
     assert upper is not None
     assert lower is not None
-    rho = math.fsum(k * (_MASS_ERROR + step.rho + _SLACK * _size(step)) for step, k in steps) + 4 * _U * (work + 64.0)
+    rho = math.fsum(k * (_MASS_ERROR + step.rho + _SLACK * _size(step)) for step, k in steps) + 4 * ROUNDOFF * (
+        work + 64.0
+    )
     return upper, lower, rho, work
 
 
@@ -214,7 +215,7 @@ def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> G
         count += loss.size
     live = p > 0
     p, base = p[live], edges[live]
-    share = np.minimum(e[live] / p, 1 - 1e-12) * (1 - 4 * _U * count)
+    share = np.minimum(e[live] / p, 1 - 1e-12) * (1 - 4 * ROUNDOFF * count)
     loss = base - np.log1p(-np.maximum(share, 0.0))
     return GridLaw(loss - _SLACK * (np.abs(base) + np.abs(loss)), p, top)
 
@@ -303,7 +304,7 @@ class GridProfile:
             for shift in (-1, 0, 1):
                 j = np.clip(i + shift, 0, side.loss.size - 1)
                 line = np.logaddexp(np.log(side.h[j]), side.loss[j] + la)
-                high = np.minimum(high, line + 8 * _U * (np.abs(line) + np.abs(la) + np.abs(side.loss[j])))
+                high = np.minimum(high, line + 8 * ROUNDOFF * (np.abs(line) + np.abs(la) + np.abs(side.loss[j])))
         side = self.lower
         i = np.searchsorted(-side.log_alpha, -la, side="left")  # the first test that keeps to α
         j = np.maximum(i - 1, 0)
@@ -326,7 +327,7 @@ class GridProfile:
             for shift in (-1, 0, 1):
                 j = np.clip(i + shift, 0, side.loss.size - 1)
                 low = np.maximum(low, np.log(np.maximum(wanted * (1 - 1e-13) - side.h[j], 0.0)) - side.loss[j])
-        low -= 8 * _U * np.abs(low)
+        low -= 8 * ROUNDOFF * np.abs(low)
         side = self.lower
         i = np.searchsorted(-side.above, -wanted, side="left")
         j = np.maximum(i - 1, 0)

@@ -9,7 +9,7 @@ digits. **Upper**: each bin is spread on its ends with its H1- and H0-mass kept,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,9 +17,8 @@ import numpy as np
 
 from ...checks import Array
 from .quadrature import LEGENDRE, panels
-from .step import Atoms, Step
+from .step import ROUNDOFF, Atoms, Step
 
-_U = 2.0**-53
 # The error of n-point Gauss–Legendre on a panel over which the integrand changes by a factor e^s is below
 # s^{2n}·(n!)⁴/((2n+1)(2n)!³): 4e-15, 8e-15, 2e-15 of the integral at these s, 1e-18 for ten points on the widest.
 _FINEST, _FINE, _MEDIUM = 0.002, 0.05, 0.6
@@ -74,6 +73,33 @@ class Lattice:
         return Lattice(
             -self.c, self.dt, self.upper_back, self.lower_back, self.upper, self.lower, self.kappa, self.rho, self.exact
         )
+
+
+def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
+    """Lattices on the same points, of steps told apart: sums of upper (lower) sides are upper (lower) sides."""
+    first = parts[0][0]
+
+    def side(of: Callable[[Lattice], LatticeSide]) -> LatticeSide:
+        sides = [(of(one), share) for one, share in parts]
+        start = min(s.start for s, _ in sides)
+        total = np.full(max(s.start + s.log_p.size for s, _ in sides) - start, -np.inf)
+        for s, share in sides:
+            here = slice(s.start - start, s.start - start + s.log_p.size)
+            total[here] = np.logaddexp(total[here], s.log_p + math.log(share))
+        only0, only1, leak = (math.fsum(w * getattr(s, name) for s, w in sides) for name in ("only0", "only1", "leak"))
+        return LatticeSide(start, total, only0, only1, leak)
+
+    return Lattice(
+        first.c,
+        first.dt,
+        side(lambda one: one.upper),
+        side(lambda one: one.lower),
+        side(lambda one: one.upper_back),
+        side(lambda one: one.lower_back),
+        max(one.kappa for one, _ in parts),
+        max(one.rho for one, _ in parts) + 1e-15,
+        all(one.exact for one, _ in parts),
+    )
 
 
 def _halves(
@@ -146,7 +172,7 @@ def discretise(
     if stop == start:
         start, stop = start - 1, stop + 1
     count = stop - start + 1
-    kappa, rho = 4 * _U * (abs(c) + dt * max(abs(start), abs(stop))), 2e-14 + step.rho
+    kappa, rho = 4 * ROUNDOFF * (abs(c) + dt * max(abs(start), abs(stop))), 2e-14 + step.rho
     log_h, part = np.full(2 * count - 2, -np.inf), np.zeros(2 * count - 2)
     points = np.full(count, -np.inf)
     only0, only1 = atoms.only0, atoms.only1
@@ -171,12 +197,12 @@ def discretise(
         beyond = [(last - start, q_above + c + last * dt), (first - start, p_below)]
         only1 += math.exp(p_above)
         only0 += math.exp(q_below)
-        rho = step.rho + 1e-13 + 16 * _U * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
+        rho = step.rho + 1e-13 + 16 * ROUNDOFF * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
     if atoms.loss.size:
         exact = _place_atoms(atoms, c, dt, start, count, points, log_h, part, near) and exact
         off = np.abs(snapped - where)[: atoms.loss.size].max()
-        kappa += float(off) * dt + 8 * _U * float(np.abs(atoms.loss).max())
-        rho += 8 * _U * float(np.abs(atoms.log_p).max())
+        kappa += float(off) * dt + 8 * ROUNDOFF * float(np.abs(atoms.loss).max())
+        rho += 8 * ROUNDOFF * float(np.abs(atoms.log_p).max())
     spread = _spread(points, log_h, part, dt)
     backward, forward = (_with(spread, *one) for one in beyond) if beyond else (spread, spread)
     upper = LatticeSide(start, forward, only0, only1)
@@ -310,7 +336,7 @@ def _merge(points: Array, log_h: Array, part: Array, dt: float) -> tuple[Array, 
     if (kinks < 0).any():
         kinks, inside = _hull(kinks, unit, dt)
         aligned = aligned and inside
-    kinks = np.maximum(kinks - 64 * _U * (given + taken), 0.0)
+    kinks = np.maximum(kinks - 64 * ROUNDOFF * (given + taken), 0.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(kinks) + unit), aligned
 

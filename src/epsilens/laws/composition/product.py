@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from .grid_product import grid_profile
-from .labelled_mixture import added_lattices
-from .lattice import Lattice, discretise
+from .lattice import Lattice, added_lattices, discretise
 from .step import CountedStep, Step
 from .tilt import Query, common_unit, reach_of
 

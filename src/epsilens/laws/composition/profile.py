@@ -18,9 +18,9 @@ from ...checks import Array
 from .fourier import SidePower, TiltedPower, power, window
 from .lattice import Lattice
 from .product import at_least_one
+from .step import ROUNDOFF
 from .tilt import LatticePlan, Query
 
-_U = 2.0**-53
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
 _HELD = 500.0  # how far from one loss masses are held, as logarithms
 _BLOCK = 64
@@ -103,7 +103,7 @@ class Upper(_Profile):
                 best = self.base + np.log(self.h[i] + t[i] * alpha)
             else:
                 best = np.logaddexp(self.base + np.log(self.h[i]), self.first + i * self.dt + log_alpha)
-        return np.asarray(best + 8 * _U * (np.abs(best) + np.abs(log_alpha)))
+        return np.asarray(best + 8 * ROUNDOFF * (np.abs(best) + np.abs(log_alpha)))
 
     def inverse_roc(self, log_recall: Array) -> Array:
         """log max_i (R − h_i)/t_i, found by where the lines cross; any i gives a valid lower bound on α."""
@@ -238,7 +238,7 @@ class _TiltedSums:
         self.base = power.log_scale - tilt * self.centre
         self.inverse_loss = power.first_loss + first * dt
         self.shift = power.loss_error + kappa
-        self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * _U)
+        self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * ROUNDOFF)
         self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
         # below a tilt of 0 weights still grow beyond the last point: the bound on what escapes holds from one further
         grow = max(-tilt, 0.0) * dt

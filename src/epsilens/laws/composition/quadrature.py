@@ -7,7 +7,7 @@ with twenty, only where the integrand matters: an order of 1e6 takes about as lo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 
 from ...checks import Array
 from ...numerics.special import expm1mx
-from .step import Step
+from .step import ROUNDOFF, Step
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
 _WIDE = 4.0  # the change of a log density over a panel of ten nodes
@@ -32,7 +32,6 @@ _MOST_PANELS, _MOST_LEVELS = 20_000, 200
 _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
-_ULP = 2.0**-52
 _LEFT_OUT = -40.0  # log mass
 _FIRST = np.linspace(0.0, 1.0, 49)
 _MOST_MADE = 4e6  # panels in one array: with their nodes, more than a gigabyte
@@ -98,6 +97,16 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
         only1 += math.exp(step.above(high)[0])
         only0 += math.exp(step.below(low)[1])
     return Nodes(loss, log_p, only0, only1)
+
+
+def added_nodes(parts: Sequence[tuple[Nodes, float]]) -> Nodes:
+    """Quadrature of steps told apart."""
+    return Nodes(
+        np.concatenate([one.loss for one, _ in parts]),
+        np.concatenate([one.log_p + math.log(share) for one, share in parts]),
+        math.fsum(share * one.only0 for one, share in parts),
+        math.fsum(share * one.only1 for one, share in parts),
+    )
 
 
 def divergences(step: Step) -> float:
@@ -211,7 +220,7 @@ def _refined(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) 
         beside = np.pad(change, ((0, 0), (1, 1)))
         change = np.maximum(np.maximum(beside[:, :-2], beside[:, 2:]), change)
         most = (np.maximum(seen[:, 1:], seen[:, :-1]) + change).max(axis=1) + log_width
-        return whole, most, 16 * _ULP * size.reshape(values.shape).max(axis=1)
+        return whole, most, 32 * ROUNDOFF * size.reshape(values.shape).max(axis=1)
 
     left, width = cuts[:-1], np.diff(cuts)
     whole, _, _ = on(left, width)
@@ -292,7 +301,7 @@ class QuadratureStep(Step):
     @property
     def moment_error(self) -> float:
         """Quadrature's, or what rounding leaves of densities μ apart, whose logarithms are of the size of μ²."""
-        return max(ERROR, math.expm1(min(16 * _ULP * self.shift**2, 700.0)))
+        return max(ERROR, math.expm1(min(32 * ROUNDOFF * self.shift**2, 700.0)))
 
     def log_moment(self, power: float) -> float:
         atoms = self.atoms

@@ -26,11 +26,10 @@ from scipy.fft import irfft, next_fast_len
 from ...checks import Array
 from .fourier import frequency, tilted
 from .profile import Lower, Upper, falling
-from .step import CountedStep, Tilting
+from .step import ROUNDOFF, CountedStep, Tilting
 from .tilt import DEEPEST, SaddlePoint, decided, reach_of
 from .tilt import aim as aim_at
 
-_U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
 _MOST_TERMS, _FEW_TERMS = 2**15, 1000
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
@@ -102,7 +101,7 @@ class Series:
         """(low, high) of log δ."""
         low, high = self.bounds(loss, self.at(loss)[0])
         base = self.log_scale - self.tilt * loss
-        slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        slack = self.relative + 8 * ROUNDOFF * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
         less, more = self.rest.bounds(loss)
         with np.errstate(divide="ignore"):
             a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
@@ -167,7 +166,7 @@ def series(
         centre,
         math.fsum(k * law.log_scale for law, k in best.laws),
         terms,
-        error + best.tail + 200 * _U * float(np.abs(terms).sum()),
+        error + best.tail + 200 * ROUNDOFF * float(np.abs(terms).sum()),
         math.expm1(rho),
         (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
         rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
@@ -299,7 +298,7 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
         with np.errstate(divide="ignore"):
             here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
             log_size += k * here
-            wrong = law.rho + law.kappa * y + 96 * _U
+            wrong = law.rho + law.kappa * y + 96 * ROUNDOFF
             excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
         theta = np.arctan2(im, re)
         angle += k * theta
@@ -314,7 +313,7 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
         grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
         grown = np.where(np.isfinite(grown), grown, 2.0)
     seen = np.isfinite(log_size)
-    turned = size * _U * (4 * turns + 4 * np.abs(np.where(seen, log_size, 0.0)) + 8 * y * far + 16)
+    turned = size * ROUNDOFF * (4 * turns + 4 * np.abs(np.where(seen, log_size, 0.0)) + 8 * y * far + 16)
     # two sizes are never further apart than their sum
     lost = np.where(seen, np.minimum(grown, 1 + size) + turned, 1.0)
     return terms, float((scale * lost / np.abs(bottom)).sum())
@@ -590,7 +589,7 @@ class SeriesProfile:
         first, base = self.loss - reach * dt, s.log_scale - s.tilt * self.loss
         u = (np.arange(2 * reach) - reach) * dt
         low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size], True))
-        more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
+        more = 1 + s.relative + 8 * ROUNDOFF * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
         unit = math.exp(-base) if base > -700 else math.inf
         less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
@@ -600,8 +599,8 @@ class SeriesProfile:
         most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
         least_slope = (np.maximum(low[:-1] - high[1:], 0.0) / more + np.maximum(less[:-1] - rest[1:], 0.0)) / piece
         low, high = low / more + less, high * more + rest
-        recall = _recalls(low, rise, most_slope, least_slope) * (1 - 64 * _U)
-        slope = falling(np.append(most_slope, 0.0)) * (1 + 64 * _U)
+        recall = _recalls(low, rise, most_slope, least_slope) * (1 - 64 * ROUNDOFF)
+        slope = falling(np.append(most_slope, 0.0)) * (1 + 64 * ROUNDOFF)
         if base < 600:
             high = np.minimum(high, unit)
         top = min(s.rest.top * min(unit, 1e300), 1e300) / more

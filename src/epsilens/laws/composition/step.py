@@ -22,6 +22,8 @@ from ...numerics.values import ValueSemantics
 from ...readings.law import FAR_ORDER, Exactness, Law
 from ...worlds import Relation
 
+ROUNDOFF = 2.0**-53  #: unit roundoff of doubles
+
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
 

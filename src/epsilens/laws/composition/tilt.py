@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .labelled_mixture import added_nodes
-from .quadrature import Nodes, nodes
-from .step import CountedStep, Step
+from .quadrature import Nodes, added_nodes, nodes
+from .step import ROUNDOFF, CountedStep, Step
 
-_U = 2.0**-53
 _NONE = np.zeros(0)
 DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
 _MANY, _UNSEEN = 2048, -100.0  # nodes that are summed up tilt by tilt, and a log weight of them that does not count
@@ -351,7 +349,7 @@ def plan(at: SaddlePoint) -> LatticePlan:
     """
     k_of, saddle, loss, log_value, dt = at.cumulants, at.saddle, at.loss, at.log_value, at.dt
     w = min(at.tolerance, 1.0)
-    allowed = math.log(0.02 * w / (at.count * 6 * _U * 20 * 4))
+    allowed = math.log(0.02 * w / (at.count * 6 * ROUNDOFF * 20 * 4))
     best: tuple[float, ...] | None = None
     fractions = (1.0, 0.6, 0.35, 0.2) if saddle > 0 and not at.exact else (1.0,)
     s = np.geomspace(0.2, 40.0, 16) / at.spread

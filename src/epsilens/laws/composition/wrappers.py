@@ -1,20 +1,24 @@
-"""A step made of another, whose continuous part it shares."""
+"""Steps made of other steps: exchanged laws, samples, leaks, symmetrised pairs and labelled mixtures.
+
+Adding or removing a person mixes H1 with H0 (``SampledStep``); ``LabelledSampleStep`` tells whether the person was
+drawn. Where one record is exchanged for another, see :class:`~epsilens.laws.normal.NormalReplacementStep`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from functools import cached_property
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ...checks import Array
 from ...readings.law import Exactness
 from .quadrature import LEGENDRE, QuadratureStep, panels
-from .step import Atoms, Exponent, NoiseKind, Step, StepNoise, TailSplit, unknown_group
-
-_U = 2.0**-53
+from .step import ROUNDOFF, Atoms, Exponent, NoiseKind, Step, StepNoise, TailSplit, unknown_group
 
 
 class DelegatingStep(QuadratureStep):
@@ -88,14 +92,13 @@ class DelegatingStep(QuadratureStep):
         return self.base.turning_points
 
     @property
+    def sampled(self) -> bool:
+        return self.base.sampled
+
+    @property
     def known(self) -> Exactness:
         return self.base.known
 
-
-# Steps made of another: exchanged laws, and releases of a sample, where a person is drawn with a probability or not.
-#
-# Adding or removing a person mixes H1 with H0 (``SampledStep``); ``LabelledSampleStep`` tells whether the person was
-# drawn. Where one record is exchanged for another, see :class:`~epsilens.laws.normal.NormalReplacementStep`.
 
 _LOG2 = math.log(2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -267,10 +270,6 @@ class ReversedStep(DelegatingStep):
         return None if noise is None else replace(noise, swapped=not noise.swapped)
 
     @property
-    def sampled(self) -> bool:
-        return self.base.sampled
-
-    @property
     def scales_by_group(self) -> bool:
         return self.base.scales_by_group
 
@@ -323,7 +322,8 @@ class SampledStep(DelegatingStep):
         with np.errstate(over="ignore"):
             damp = np.minimum(self.rate * np.exp(np.minimum(inner - outer, 700.0)), 1.0)
             return np.asarray(
-                damp * self.base.error(x) + 16 * _U * (np.abs(outer) + np.abs(np.expm1(-outer)) + 8 * damp * _U)
+                damp * self.base.error(x)
+                + 16 * ROUNDOFF * (np.abs(outer) + np.abs(np.expm1(-outer)) + 8 * damp * ROUNDOFF)
             )
 
     def above(self, x: float) -> tuple[float, float]:
@@ -472,14 +472,12 @@ class LabelledSampleStep(DelegatingStep):
         raise unknown_group("replace")
 
 
-# A step whose H0 loses a share of its mass: every loss is higher by as much, and the profile is h((1−η)·t).
-#
-# What is lost shows up where H1 never is. It bounds a pair of which all but a share η of H0 is matched.
-
-
 @dataclass(frozen=True)
 class LeakyH0Step(DelegatingStep):
-    """The base, which has no atoms, with a share ``lost`` of H0 at −∞."""
+    """The base, which has no atoms, with a share ``lost`` = η of H0 at −∞: every loss is higher by −log(1 − η).
+
+    Its profile is h((1−η)·t). It bounds a pair of which all but a share η of H0 is matched.
+    """
 
     base: Step
     lost: float
@@ -543,26 +541,20 @@ class LeakyH0Step(DelegatingStep):
     def known(self) -> Exactness:
         return Exactness.BOUND
 
-    @property
-    def sampled(self) -> bool:
-        return self.base.sampled
-
-
-# A pair as risky as another in both orders: what a batch of fixed size says of a record that is replaced.
-#
-# Of (P, Q) with loss L = log dP/dQ take the outcomes with L > 0 as they are, and once more with the two laws
-# exchanged, so that their losses are negative. What is left of both laws, 1 − P(L > 0) − Q(L > 0) of each, says
-# nothing: it lies at 0. The profile of this pair is the larger of the profiles of (P, Q) and (Q, P) at every t (that
-# of (P, Q) for t ≥ 1), so it dominates whatever is bounded by (P, Q) in one order and by (Q, P) in the other. Of one
-# release it is exact where both are attained; of several it is a bound, as no single data set attains both orders at
-# once.
 
 _X, _W = LEGENDRE[10]
 
 
 @dataclass(frozen=True)
 class SymmetrizedStep(DelegatingStep):
-    """The fold of a step without atoms whose loss changes its sign; x is counted from where it does.
+    """A pair as risky as a step without atoms in both orders: what a batch of fixed size says of a replaced record.
+
+    Of (P, Q) with loss L = log dP/dQ take the outcomes with L > 0 as they are, and once more with the two laws
+    exchanged, so that their losses are negative. What is left of both laws, 1 − P(L > 0) − Q(L > 0) of each, says
+    nothing: it lies at 0. The profile of this pair is the larger of the profiles of (P, Q) and (Q, P) at every t (that
+    of (P, Q) for t ≥ 1), so it dominates whatever is bounded by (P, Q) in one order and by (Q, P) in the other. Of one
+    release it is exact where both are attained; of several it is a bound, as no single data set attains both orders
+    at once. x is counted from where the loss changes its sign.
 
     ψ is as the base's: a normal shift that dominates it in both orders dominates the fold, which keeps its upper end.
     ``rest`` is the mass at 0 where it is known without a subtraction: (1 − q)·erf(μ/√8) of sampled normal noise.
@@ -602,11 +594,7 @@ class SymmetrizedStep(DelegatingStep):
     def rho(self) -> float:
         """Of what is left after a subtraction."""
         lost = 1.0 if self.rest is not None else 1 / math.exp(float(self.atoms.log_p[0]))
-        return self.base.rho + 16 * _U * (1 + lost)
-
-    @property
-    def cost(self) -> float:
-        return self.base.cost
+        return self.base.rho + 16 * ROUNDOFF * (1 + lost)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -649,7 +637,7 @@ class SymmetrizedStep(DelegatingStep):
     def error(self, x: Array) -> Array:
         """The base's, and that of counting from the fold."""
         at = self._beyond(x)
-        return np.asarray(self.base.error(at) + 4 * _U * (np.abs(at) + abs(self._zero)) * self.base.slope(at))
+        return np.asarray(self.base.error(at) + 4 * ROUNDOFF * (np.abs(at) + abs(self._zero)) * self.base.slope(at))
 
     def above(self, x: float) -> tuple[float, float]:
         """The base's; below 0 all that is positive, and the exchanged part down to there."""
@@ -717,9 +705,161 @@ class SymmetrizedStep(DelegatingStep):
         """Several of them bound what they stand for."""
         return Exactness.BOUND
 
-    @property
-    def sampled(self) -> bool:
-        return self.base.sampled
-
     def group(self, size: int) -> Step:
         raise unknown_group("replace")
+
+
+@dataclass(frozen=True)
+class LabelledMixture(Step):
+    """One of several steps, and the adversary is told which.
+
+    P = Σw·P_i and Q = Σw·Q_i on disjoint copies of their outcomes: the loss of each outcome is that of its own step,
+    the masses are weighed. Profiles, moments and divergences are weighted sums; lattices of the steps on common points
+    add up to one of the whole, from above and from below. x is the loss itself. It bounds what does not show which of
+    them was taken.
+    """
+
+    parts: tuple[tuple[Step, float], ...]
+
+    @property
+    def components(self) -> tuple[tuple[Step, float], ...]:
+        return self.parts
+
+    @cached_property
+    def atoms(self) -> Atoms:
+        each = [(step.atoms, share) for step, share in self.parts]
+        return Atoms(
+            np.concatenate([a.loss for a, _ in each]),
+            np.concatenate([a.log_p + math.log(share) for a, share in each]),
+            math.fsum(share * a.only0 for a, share in each),
+            math.fsum(share * a.only1 for a, share in each),
+        )
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return self.loss_range
+
+    @cached_property
+    def loss_range(self) -> tuple[float, float]:
+        return min(step.loss_range[0] for step, _ in self.parts), max(step.loss_range[1] for step, _ in self.parts)
+
+    @property
+    def symmetric(self) -> bool:
+        return all(step.symmetric for step, _ in self.parts)
+
+    @property
+    def rho(self) -> float:
+        return max(step.rho for step, _ in self.parts)
+
+    @cached_property
+    def cost(self) -> float:
+        return math.fsum(step.cost for step, _ in self.parts)
+
+    def loss(self, x: Array) -> Array:
+        return np.asarray(x, dtype=float)
+
+    def slope(self, x: Array) -> Array:
+        return np.ones(np.shape(x))
+
+    def inverse_loss(self, loss: Array) -> Array:
+        return np.asarray(loss, dtype=float)
+
+    def log_p0(self, x: Array) -> Array:
+        """The weighted sum of the steps' densities over their slopes."""
+        x = np.asarray(x, dtype=float)
+        found = []
+        for step, share in self.parts:
+            inside = (x > step.loss_range[0]) & (x < step.loss_range[1])
+            at = step.inverse_loss(np.where(inside, x, 0.0))
+            with np.errstate(divide="ignore"):
+                density = step.log_p0(at) - np.log(step.slope(at)) + math.log(share)
+            found.append(np.where(inside, density, -np.inf))
+        return np.asarray(logsumexp(np.stack(found), axis=0))
+
+    def roughness(self, x: Array) -> Array:
+        return self._most(x, lambda step, at: step.roughness(at) * (1 + 1 / np.maximum(step.slope(at), 1e-300)))
+
+    def error(self, x: Array) -> Array:
+        return self._most(x, lambda step, at: step.error(at))
+
+    def _most(self, x: Array, read: Callable[[Step, Array], Array]) -> Array:
+        x = np.asarray(x, dtype=float)
+        found = []
+        for step, _ in self.parts:
+            inside = (x > step.loss_range[0]) & (x < step.loss_range[1])
+            found.append(np.where(inside, read(step, step.inverse_loss(np.where(inside, x, 0.0))), 0.0))
+        return np.asarray(np.max(found, axis=0))
+
+    def above(self, x: float) -> tuple[float, float]:
+        return self._summed([_above(step, x) for step, _ in self.parts])
+
+    def below(self, x: float) -> tuple[float, float]:
+        return self._summed([_below(step, x) for step, _ in self.parts])
+
+    def _summed(self, logs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        weights = [math.log(share) for _, share in self.parts]
+        p, q = (float(np.logaddexp.reduce([w + one[i] for w, one in zip(weights, logs, strict=True)])) for i in (0, 1))
+        return p, q
+
+    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        ends = [step.loss(np.asarray(step.cutoffs(log_top, log_bottom))) for step, _ in self.parts]
+        return min(float(one[0]) for one in ends), max(float(one[1]) for one in ends)
+
+    def log_moment(self, power: float) -> float:
+        each = [step.log_moment(power) for step, _ in self.parts]
+        if max(abs(one) for one in each) > 1:
+            return float(logsumexp(each, b=[share for _, share in self.parts]))
+        return math.log1p(math.fsum(share * math.expm1(one) for one, (_, share) in zip(each, self.parts, strict=True)))
+
+    def moment_growth(self, power: float) -> tuple[float, float]:
+        """That of the largest, but for the logarithm of its share over the order."""
+        each = [(*step.moment_growth(power), math.log(share) / abs(power)) for step, share in self.parts]
+        return max(max(low + share for low, _, share in each), 0.0), max(high for _, high, _ in each)
+
+    def kl(self) -> float:
+        return math.fsum(share * step.kl() for step, share in self.parts)
+
+    def reverse_kl(self) -> float:
+        return math.fsum(share * step.reverse_kl() for step, share in self.parts)
+
+    def kl_bound(self) -> float:
+        return self.kl() + self.reverse_kl()
+
+    def psi(self) -> float:
+        """The largest: a normal shift that dominates each step dominates them told apart."""
+        return max(step.psi() for step, _ in self.parts)
+
+    @property
+    def psi_limit(self) -> float:
+        """The largest: where hardly anyone is flagged, all of these may be in one step."""
+        return max(step.psi_limit for step, _ in self.parts)
+
+    @property
+    def known(self) -> Exactness:
+        """The adversary is told what they would not see."""
+        return Exactness.BOUND
+
+    @property
+    def sampled(self) -> bool:
+        return any(step.sampled for step, _ in self.parts)
+
+    def group(self, size: int) -> Step:
+        raise unknown_group("told")
+
+
+def _above(step: Step, loss: float) -> tuple[float, float]:
+    """(log P, log Q) of the continuous part with a larger loss."""
+    assert step.support is not None
+    low, high = step.loss_range
+    if loss >= high:
+        return -math.inf, -math.inf
+    return step.above(float(step.inverse_loss(np.asarray(loss))) if loss > low else step.support[0])
+
+
+def _below(step: Step, loss: float) -> tuple[float, float]:
+    """(log P, log Q) of the continuous part with a smaller loss."""
+    assert step.support is not None
+    low, high = step.loss_range
+    if loss <= low:
+        return -math.inf, -math.inf
+    return step.below(float(step.inverse_loss(np.asarray(loss))) if loss < high else step.support[1])

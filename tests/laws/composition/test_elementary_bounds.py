@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.elementary_bounds import MomentBounds, log_profile
+from epsilens.laws.composition.elementary_bounds import MomentBounds, atom_bounds, log_profile
 from epsilens.laws.composition.evaluator import Evaluator
+from epsilens.laws.composition.step import Atoms
 from epsilens.laws.composition.tilt import TiltedMoments
-from epsilens.laws.normal import Normal
+from epsilens.laws.finite import FiniteStep
+from epsilens.laws.normal import Normal, NormalStep
 
 
 @pytest.mark.parametrize("mu", [1.0, 6.0, 30.0])
@@ -85,3 +89,43 @@ def test_the_order_that_matters_less_is_seen_to(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Evaluator, "surely_below", watched)
     assert e.epsilon(1e-5) == pytest.approx(0.475761289, abs=1e-6)
     assert seen == [True]
+
+
+# A list of atoms read in arrays: inside the room it leaves, and silent where doubles are.
+
+# H0 has (2/3, 1/3) and H1 (1/4, 3/4): losses log 3/8 and log 9/4
+STEP = FiniteStep(Atoms(np.log([3 / 8, 9 / 4]), np.log([1 / 4, 3 / 4])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "at", "truth", "back"),
+    [
+        ("delta", 0.0, math.log(5 / 12), math.log(5 / 12)),
+        ("delta", math.log(2), math.log(1 / 12), 0.0),
+        ("roc", math.log(1 / 6), math.log(3 / 8), math.log(4 / 9)),
+        ("roc", math.log(2 / 3), math.log(7 / 8), 0.0),
+        ("inverse_roc", math.log(3 / 8), math.log(1 / 6), 0.0),
+        ("epsilon", math.log(1 / 12), math.log(2), 0.0),
+    ],
+)
+def test_by_hand(kind: str, at: float, truth: float, back: float) -> None:
+    ahead, behind = atom_bounds(STEP, False), atom_bounds(STEP, True)
+    assert ahead is not None
+    assert behind is not None
+    low, high = getattr(ahead, kind)(np.asarray([at]))
+    assert low[0] <= truth <= high[0]
+    assert high[0] - low[0] < 1e-10
+    if back:
+        low, high = getattr(behind, kind)(np.asarray([at]))
+        assert low[0] <= back <= high[0]
+
+
+def test_where_nothing_is_said() -> None:
+    found = atom_bounds(STEP, False)
+    assert found is not None
+    deep = np.asarray([-800.0])
+    assert found.roc(deep)[0][0] == -math.inf
+    assert found.inverse_roc(deep)[0][0] == -math.inf
+    assert found.epsilon(deep)[1][0] == math.inf
+    assert found.delta(np.asarray([5.0]))[0][0] == -math.inf
+    assert atom_bounds(NormalStep(1.0), False) is None
