@@ -260,8 +260,6 @@ class ComposedLaw(Composable):
         """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
         inside = (delta > at_top) & (delta < min(1.0, self._forward.product.nothing)) & (most > 0)
-        if inside.all():
-            return self._epsilons_inside(delta, most)
         nothing = (delta >= 1) | (delta >= self._forward.product.nothing)
         low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
         high = low.copy()
@@ -288,11 +286,9 @@ class ComposedLaw(Composable):
         """The larger of both orders."""
         if self.symmetric:
             return self.profile_inverse(values) if inverse else self.profile(values)
-        kept, key = self._forward.worse, (inverse, values.tobytes())
-        if key not in kept:
-            kept.clear()
-            kept[key] = self._both(values.ravel(), inverse)
-        return self._pick(kept[key]).reshape(values.shape)
+        key = inverse, values.tobytes()
+        bracket = self._forward.worse.get_or_make(key, lambda: self._both(values.ravel(), inverse))
+        return self._pick(bracket).reshape(values.shape)
 
     def _both(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
         """(low, high) of it; an order that rough brackets already put below the other is left at that."""
@@ -425,12 +421,7 @@ class ComposedLaw(Composable):
 
     def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
         """This side of a reading of the whole curve, whose bracket is kept."""
-        kept, key = self._forward.summed, (kind, one, other)
-        if key not in kept:
-            if len(kept) > 64:
-                kept.clear()
-            kept[key] = read()
-        return kept[key][1 if self._upper else 0]
+        return self._forward.summed.get_or_make((kind, one, other), read)[1 if self._upper else 0]
 
     # -- the rest -----------------------------------------------------------------------------------------------
 

@@ -1,4 +1,12 @@
-"""A product of steps in one order: slices of its profile made for questions, verified, and made again if too wide."""
+"""A product of steps in one order: views of its profile made for questions, verified, and made again if too wide.
+
+What one reading may cost is counted, not timed, so that a reading is the same on every machine: in lattice points of
+the plainest step, about a microsecond each. What is still wide when all is spent stays at what is known by then, a
+wider bracket that holds all the same, and the law says that it was not reached.
+
+All that is made is kept by the evaluator of its order, which both sides of a bracket and all laws that share the
+product ask; what only one reading uses is in its :class:`ReadingWork`.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +23,11 @@ from .elementary_bounds import LargestLossBounds, MomentBounds, log_profile
 from .fourier import MOST_POINTS, log_moment
 from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
-from .product import MOST_PAIRS, Product
+from .product import MOST_PAIRS, BoundedCache, Product
 from .profile import LatticeProfile, lattice_product, parts_of
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, levels, plan
-
-# What one reading may cost, and what it has made so far.
-#
-# Work is counted, not timed, so that a reading is the same on every machine: in lattice points of the plainest step,
-# about a microsecond each. What is still wide when all is spent stays at what is known by then, a wider bracket that
-# holds all the same, and the law says that it was not reached.
 
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
 
@@ -69,7 +71,8 @@ class ReadingWork:
     budget: Budget = field(default_factory=Budget)
     slices: list[View] = field(default_factory=list)
     given_up: set[tuple[str, float]] = field(default_factory=set)
-    answers: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # the last ones: both sides are asked for
+    # the last two answers, one for losses above 0 and one for those below: both sides of a bracket are asked for
+    answers: BoundedCache[object, tuple[Array, Array]] = field(default_factory=lambda: BoundedCache(2))
     in_vain: int = 0  # series in a row that came to nothing
 
     @property
@@ -80,8 +83,7 @@ class ReadingWork:
 
 _TRIES = 4
 _SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
-_MOST_SLICES = 48  # kept
-_MOST_ANSWERS, _MOST_AIMS = 64, 4  # kept
+_MOST_VIEWS = 48  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
 _DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
@@ -133,13 +135,13 @@ class Evaluator:
         self.missed = False  # whether an answer is wider than asked for
         self.dear = False  # whether the last one took all that a reading may cost
         self._series_width = width
-        self._made: dict[tuple[Query, float, int], _PricedView | None] = {}  # the last ones
-        self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = {}  # the last ones
-        self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
-        self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
-        self._aims: dict[tuple[Query, float], SaddlePoint] = {}  # the last ones
-        self._outlines: dict[tuple[Query, float], _LatticeOutline] = {}  # the last one
-        self._scattered: dict[tuple[Query | None, float, float], tuple[GridProfile | None, int]] = {}  # the last ones
+        self._made: BoundedCache[tuple[Query, float, int], _PricedView | None] = BoundedCache(_MOST_VIEWS)
+        self._answers: BoundedCache[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = BoundedCache(64)
+        self.worse: BoundedCache[tuple[bool, bytes], tuple[Array, Array]] = BoundedCache(1)  # of both orders
+        self.summed: BoundedCache[tuple[str, float, float], tuple[float, float]] = BoundedCache(64)  # of whole curves
+        self._aims: BoundedCache[tuple[Query, float], SaddlePoint] = BoundedCache(4)
+        self._outlines: BoundedCache[tuple[Query, float], _LatticeOutline] = BoundedCache(1)
+        self._grids: dict[tuple[Query | None, float, float], tuple[GridProfile | None, int]] = {}
         self._rough: Evaluator | None = None
         self._fine: Evaluator | None = None
         self._shared: Evaluator | None = None
@@ -203,21 +205,13 @@ class Evaluator:
         """By the series, kept for the next time; None where that is not tried."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
-        return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
+        return self._made.get_or_make((ask, self._series_width, 0), lambda: self._by_series(ask))
 
     def _latticed(self, ask: Query, width: float, most: int) -> _PricedView | None:
         """On a lattice that costs no more than ``most``, likewise; None where its points would lie too far apart to
         tell anything.
         """
-        return self._kept((ask, width, most), lambda: self._by_lattice(ask, width, most))
-
-    def _kept(self, key: tuple[Query, float, int], make: Callable[[], _PricedView | None]) -> _PricedView | None:
-        if key not in self._made:
-            if len(self._made) >= _MOST_SLICES:
-                for old in list(self._made)[: _MOST_SLICES // 2]:
-                    del self._made[old]
-            self._made[key] = make()
-        return self._made[key]
+        return self._made.get_or_make((ask, width, most), lambda: self._by_lattice(ask, width, most))
 
     def _by_series(self, ask: Query) -> _PricedView:
         steps, nodes = self.product.steps, 0
@@ -231,11 +225,7 @@ class Evaluator:
         return _PricedView(None, _IN_VAIN * nodes, True)
 
     def _aim(self, ask: Query, width: float) -> SaddlePoint:
-        if (ask, width) not in self._aims:
-            if len(self._aims) >= _MOST_AIMS:
-                del self._aims[next(iter(self._aims))]
-            self._aims[ask, width] = aim(self.product.steps, self.flipped, ask, width)
-        return self._aims[ask, width]
+        return self._aims.get_or_make((ask, width), lambda: aim(self.product.steps, self.flipped, ask, width))
 
     @cached_property
     def _other_aim(self) -> SaddlePoint:
@@ -255,19 +245,20 @@ class Evaluator:
 
     def _outline(self, ask: Query, width: float) -> _LatticeOutline:
         """What a lattice for a question would be, and how fine it can be."""
-        if (ask, width) not in self._outlines:
-            product = self.product
-            aimed = self._aim(ask, width)
-            if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
-                aimed = replace(aimed, saddle=0.0)  # nearly all is found: a tilt would raise what the window leaves out
-            outline = plan(aimed)
-            cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
-            most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-            bins, window = product.extent(cut, most) * product.cost, outline.high - outline.low
-            finest = max(window / MOST_POINTS, bins / _MOST_BINS)
-            whole = bins + _EACH_POINT * window + (product.atom_range if product.unit(0.0) is None else 0.0)
-            self._outlines = {(ask, width): _LatticeOutline(outline, cut, most, whole, finest)}
-        return self._outlines[ask, width]
+        return self._outlines.get_or_make((ask, width), lambda: self._outlined(ask, width))
+
+    def _outlined(self, ask: Query, width: float) -> _LatticeOutline:
+        product = self.product
+        aimed = self._aim(ask, width)
+        if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
+            aimed = replace(aimed, saddle=0.0)  # nearly all is found: a tilt would raise what the window leaves out
+        outline = plan(aimed)
+        cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
+        most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
+        bins, window = product.extent(cut, most) * product.cost, outline.high - outline.low
+        finest = max(window / MOST_POINTS, bins / _MOST_BINS)
+        whole = bins + _EACH_POINT * window + (product.atom_range if product.unit(0.0) is None else 0.0)
+        return _LatticeOutline(outline, cut, most, whole, finest)
 
     def _by_lattice(self, ask: Query, width: float, worth: int) -> _PricedView | None:
         product = self.product
@@ -352,26 +343,26 @@ class Evaluator:
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         key = (kind, flat.tobytes(), allowed.tobytes())
         if work is not None:
-            here = (self.flipped, *key)
-            if here not in work.answers:
-                if len(work.answers) > 1:  # one for losses above 0, one for those below
-                    del work.answers[next(iter(work.answers))]
-                work.answers[here] = self._asked(kind, flat, allowed, work)[:2]
-            low, high = work.answers[here]
+            shared = work
+            low, high = work.answers.get_or_make(
+                (self.flipped, *key), lambda: self._asked(kind, flat, allowed, shared)[:2]
+            )
         else:
-            fine = self._fine._answers if self._fine is not None else {}
-            if key not in self._answers:
-                if len(self._answers) >= _MOST_ANSWERS:
-                    self._answers.clear()
-                work = ReadingWork(Budget.share(self.part))
-                whole = Budget.share(self.part if self._fine is None else self._fine.part).most
-                found = fine.get(key) or (*self._asked(kind, flat, allowed, work), work.budget.spent > whole)
-                self._answers[key] = found
-            low, high, wide, self.dear = self._answers[key]
-            if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
-                fine[key] = low, high, False, self.dear  # the same series would answer it
+            low, high, wide, self.dear = self._answers.get_or_make(key, lambda: self._answer(key, flat, allowed))
+            if self._fine is not None and not self._fine._wide(kind, low, high, allowed).any():
+                dear = self.dear
+                self._fine._answers.get_or_make(key, lambda: (low, high, False, dear))  # the same series would answer
             self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
+
+    def _answer(self, key: tuple[str, bytes, bytes], flat: Array, allowed: Array) -> tuple[Array, Array, bool, bool]:
+        """(low, high), whether it is wide, and whether it took all that a reading may cost."""
+        if self._fine is not None and key in self._fine._answers:
+            return self._fine._answers[key]
+        work = ReadingWork(Budget.share(self.part))
+        whole = Budget.share(self.part if self._fine is None else self._fine.part).most
+        low, high, wide = self._asked(key[0], flat, allowed, work)
+        return low, high, wide, work.budget.spent > whole
 
     def _asked(self, kind: str, flat: Array, allowed: Array, work: ReadingWork) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
@@ -444,7 +435,7 @@ class Evaluator:
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         for share in _SHARES if self.product.uneven_atoms else ():
-            made = self._kept(
+            made = self._made.get_or_make(
                 (question, -share, work.budget.portion),
                 partial(self._by_rounding, question, share, work.budget.portion),
             )
@@ -513,12 +504,12 @@ class Evaluator:
             if 4 * seen > pairs:
                 break
             key = (None if first is None else ask, ratio, least)
-            made, tried = self._scattered.get(key, (None, 0))
+            made, tried = self._grids.get(key, (None, 0))
             if made is None and pairs > tried:
-                while len(self._scattered) >= _MOST_SLICES:
-                    del self._scattered[next(iter(self._scattered))]
+                while len(self._grids) >= _MOST_VIEWS:
+                    del self._grids[next(iter(self._grids))]
                 made = grid_profile(self.product.steps, self.flipped, ratio, ask, self.width, least, first, pairs)
-                self._scattered[key] = made, pairs
+                self._grids[key] = made, pairs
             if made is None or made.work > pairs:
                 break
             last, seen = made.work // _PAIRS + made.upper.loss.size, made.work

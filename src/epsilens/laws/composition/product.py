@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,10 +15,28 @@ from .lattice import Lattice, added_lattices, discretise
 from .step import CountedStep, Step
 from .tilt import Query, common_unit, reach_of
 
-_HAIR = 1e-12
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+_HAIR = 1e-12  # of a lattice's origin
 _DEEP = -80.0  # a log probability that does not count beside a total variation
 _MOST_MOMENTS = 256  # kept
 MOST_PAIRS = 2**24  # of points, for one question
+
+
+class BoundedCache(dict[K, V]):
+    """What was made last, at most so much of it; no answer depends on what it happens to hold."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        if key not in self:
+            made = make()
+            while len(self) >= self.most:
+                del self[next(iter(self))]
+            self[key] = made
+        return self[key]
 
 
 class Product:
@@ -27,15 +46,11 @@ class Product:
         self.steps = tuple(steps)
         self.count = sum(k for _, k in self.steps)
         self._lattices: dict[tuple[int, bool, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
-        self._moments: dict[float, float] = {}
+        self._moments: BoundedCache[float, float] = BoundedCache(_MOST_MOMENTS)
 
     def log_moment(self, power: float) -> float:
-        """log ∫dH1^a dH0^{1−a}, which multiplies; kept for the next time."""
-        if power not in self._moments:
-            if len(self._moments) >= _MOST_MOMENTS:
-                self._moments.clear()
-            self._moments[power] = math.fsum(k * step.log_moment(power) for step, k in self.steps)
-        return self._moments[power]
+        """log ∫dH1^a dH0^{1−a}, which multiplies."""
+        return self._moments.get_or_make(power, lambda: math.fsum(k * step.log_moment(power) for step, k in self.steps))
 
     def moment_growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, which add up; the lower one a double."""
