@@ -28,13 +28,13 @@ from .step import Composable, CountedStep
 from .wrappers import ReversedStep
 
 WIDTH = 1e-3
-_LEAST = 1e-300  # no δ below is asked for
+_LEAST_DELTA = 1e-300  # no δ below is asked for
 Works = tuple[ReadingWork | None, ReadingWork | None]  # in this order and in the other
 
 
-_SEEN = 1e-300  # a probability that is told from none
-_DEEPEST = 1e-280  # recalls below have too few digits
-_BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
+_LEAST_PROBABILITY = 1e-300  # a probability that is told from none
+_LEAST_RECALL = 1e-280  # recalls below have too few digits
+_ADDEND_SHARE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
 class ComposedLaw(Composable):
@@ -166,7 +166,7 @@ class ComposedLaw(Composable):
         product = self._forward.product
         found = product.at_bottom if self.flipped else product.at_top
         # what stands for the end of a list (1e-320 a step) is there for the high end alone
-        return found if self._upper or found >= _LEAST else 0.0
+        return found if self._upper or found >= _LEAST_DELTA else 0.0
 
     @property
     def _at_bottom(self) -> float:
@@ -205,7 +205,7 @@ class ComposedLaw(Composable):
 
     def _profile(self, u: Array) -> Array:
         # what is added to 1 − t need not be known better than that
-        slack = _BESIDE * self.width * np.where(u < 0, np.expm1(np.minimum(np.abs(u), 700.0)), 0.0)
+        slack = _ADDEND_SHARE * self.width * np.where(u < 0, np.expm1(np.minimum(np.abs(u), 700.0)), 0.0)
         return self._outward(self._rest(u, slack) - np.expm1(np.minimum(u, 0.0)))
 
     def _rest(self, u: Array, slack: Array | float = 0.0) -> Array:
@@ -240,7 +240,7 @@ class ComposedLaw(Composable):
         if inside.any():
             low, high = order.ask("delta", u[inside], allowed[inside], work)
             apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
-            if self._upper and ((high - low > 1) & (apart > np.maximum(allowed[inside], _SEEN))).any():
+            if self._upper and ((high - low > 1) & (apart > np.maximum(allowed[inside], _LEAST_PROBABILITY))).any():
                 high = np.minimum(high, self._chernoff(order, u[inside]))
                 high = np.minimum(high, math.log(max(order.product.most, 1e-300)))
             out[inside] = np.exp(self._pick((low, high)))
@@ -386,8 +386,10 @@ class ComposedLaw(Composable):
                 out[inside] = np.minimum(found, recall[inside])
             if self._upper:  # each false positive is worth at most e^L
                 out = np.maximum(out, self._inward((recall - self._at_top) * math.exp(-min(self._ends[1], 1e4))))
-            elif (low := inside & (recall < _DEEPEST)).any():  # and the first are worth the most
-                out[low] = np.minimum(out[low], recall[low] * (self._inverse_roc(np.asarray([_DEEPEST])) / _DEEPEST))
+            elif (low := inside & (recall < _LEAST_RECALL)).any():  # and the first are worth the most
+                out[low] = np.minimum(
+                    out[low], recall[low] * (self._inverse_roc(np.asarray([_LEAST_RECALL])) / _LEAST_RECALL)
+                )
         return out
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:

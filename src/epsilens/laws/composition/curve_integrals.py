@@ -12,12 +12,13 @@ import numpy as np
 
 from ...checks import Array
 
-_FIRST = 1e-12  # the least false-positive rate at which a curve is looked at
-_FINEST = 0.01  # between neighbouring losses, relative
-_NEAREST, _LEAST, _LARGEST = 1e-3, 34.0, 580.0  # losses of either sign, the first as a share of the total variation
-_ULPS = 1e-15
-_EVERY = 16  # of the losses, asked for first
-_MOST_STEPS = 60
+_LEAST_FPR = 1e-12  # the least false-positive rate at which a curve is looked at
+_FINEST_RATIO = 0.01  # between neighbouring losses, relative
+_NEAREST_SHARE = 1e-3  # of the total variation: the smallest loss of either sign that is looked at
+_LARGEST_NEGATIVE, _LARGEST_POSITIVE = 34.0, 580.0  # and the largest
+_ROUNDING = 1e-15  # of a sum
+_COARSE_STRIDE = 16  # of the losses, asked for first
+_MOST_STEPS = 60  # of regula falsi
 #: (u, slack) ↦ (low, high) of h(e^u) − (1 − e^u)₊, as well known as the width or the slack asks
 Sides = Callable[[Array, float], tuple[Array, Array]]
 #: u ↦ the same from one side
@@ -34,11 +35,11 @@ def area(rest: Sides, ends: tuple[float, float], width: float) -> tuple[float, f
     most = float(rest(np.zeros(1), 0.0)[1][0])
     if most <= 0:
         return 0.5, 0.5
-    ratio = min(max(math.sqrt(0.5 * width), _FINEST), 0.1)
+    ratio = min(max(math.sqrt(0.5 * width), _FINEST_RATIO), 0.1)
     sides = []
-    for end, largest in ((-ends[0], _LEAST), (ends[1], _LARGEST)):
+    for end, largest in ((-ends[0], _LARGEST_NEGATIVE), (ends[1], _LARGEST_POSITIVE)):
         last = min(end, largest)
-        first = min(_NEAREST * most, 0.5 * last)
+        first = min(_NEAREST_SHARE * most, 0.5 * last)
         side = np.geomspace(first, last, math.ceil(math.log(last / first) / ratio) + 2)
         # beyond the largest loss r is known, and says where the line before it ends
         sides.append(np.concatenate(([0.0], side, last * (1 + ratio * np.asarray([1.0, 2.0])))))
@@ -46,12 +47,12 @@ def area(rest: Sides, ends: tuple[float, float], width: float) -> tuple[float, f
     zero = sides[0].size - 1
     low, high = _read(rest, u, zero, 0.05 * width * most)
     at, under = from_below(u, low, high)
-    grid = np.concatenate(([0.0], np.geomspace(_FIRST, 0.02, 160), np.linspace(0.02, 0.5, 160)[1:]))
+    grid = np.concatenate(([0.0], np.geomspace(_LEAST_FPR, 0.02, 160), np.linspace(0.02, 0.5, 160)[1:]))
     grid = np.concatenate((grid, 1 - grid[::-1][1:]))
     cells, middle = np.diff(grid), (grid[1:] + grid[:-1]) / 2
     over, below = _envelope(u, high, middle), np.maximum(_envelope(at, under, grid), 0.0)
-    most = min(0.5 + float(cells @ over) * (1 + 1e-12) + _ULPS, 1.0)
-    return min(0.5 + max(float(cells @ (below[1:] + below[:-1])) / 2 * (1 - 1e-12) - _ULPS, 0.0), most), most
+    most = min(0.5 + float(cells @ over) * (1 + 1e-12) + _ROUNDING, 1.0)
+    return min(0.5 + max(float(cells @ (below[1:] + below[:-1])) / 2 * (1 - 1e-12) - _ROUNDING, 0.0), most), most
 
 
 def _read(rest: Sides, u: Array, zero: int, slack: float) -> tuple[Array, Array]:
@@ -64,7 +65,7 @@ def _read(rest: Sides, u: Array, zero: int, slack: float) -> tuple[Array, Array]
             low[part] = np.maximum.accumulate(low[part][::way])[::way]
             high[part] = np.minimum.accumulate(high[part][::-way])[::-way]
 
-    asked = np.unique(np.concatenate((np.arange(0, u.size, _EVERY), [zero, u.size - 1])))
+    asked = np.unique(np.concatenate((np.arange(0, u.size, _COARSE_STRIDE), [zero, u.size - 1])))
     for places in (asked, np.arange(u.size)):
         places = places[high[places] - low[places] > slack]
         if places.size:
@@ -107,7 +108,7 @@ def _crossings(u: Array, low: Array, high: Array) -> tuple[Array, Array]:
         cross = (low[2:-1] - after * wide - low[1:-2]) / (before - after)
     cross = np.clip(np.where(np.isnan(cross), 0.0, cross), 0.0, wide)
     lines = (low[1:-2], before * cross), (low[2:-1], after * (cross - wide))
-    height = np.maximum(*(a + b - 4 * _ULPS * (np.abs(a) + np.abs(b)) for a, b in lines))
+    height = np.maximum(*(a + b - 4 * _ROUNDING * (np.abs(a) + np.abs(b)) for a, b in lines))
     # nor is it below the lower of both ends: the lines then give way to that from where they reach it
     floor = np.minimum(low[1:-2], low[2:-1])
     flat = height < floor
@@ -137,7 +138,7 @@ def best_fbeta(rests: tuple[ExcessRisk, ExcessRisk], beta: float, c: float, widt
     ends = []
     for rest, up in zip(rests, (False, True), strict=True):
         x = _excess(rest, b2, c, floor, width, up)
-        ends.append((floor + x) * (1 + (4 * _ULPS if up else -4 * _ULPS)) if x > 0 else floor)
+        ends.append((floor + x) * (1 + (4 * _ROUNDING if up else -4 * _ROUNDING)) if x > 0 else floor)
     return max(min(ends[0], 1.0), floor), max(min(ends[1], 1.0), floor)
 
 

@@ -26,9 +26,9 @@ from .step import ROUNDOFF, CountedStep, Step
 from .tilt import TiltedMoments
 from .wrappers import ReversedStep
 
-_S = np.asarray([0.1, 0.3, 0.5, 0.7, 0.9])
-_MOMENT_ROOM = 1e-12  # of a logarithm, for rounding
-_BERRY_ESSEEN = 0.56
+_ORDERS = np.asarray([0.1, 0.3, 0.5, 0.7, 0.9])  # s of E(s)
+_MOMENT_ROUNDING = 1e-12  # of a logarithm, for rounding
+_BERRY_ESSEEN = 0.56  # Shevtsova 2010
 _ROOT_2PI = math.sqrt(2 * math.pi)
 
 
@@ -37,11 +37,11 @@ class MomentBounds:
 
     def __init__(self, log_moment: Callable[[float], float], error: float) -> None:
         #: log E(s), from above
-        self.log_e = np.asarray([log_moment(float(s)) for s in _S]) * (1 - error)
+        self.log_e = np.asarray([log_moment(float(s)) for s in _ORDERS]) * (1 - error)
 
     def _common(self, u: Array) -> Array:
         """log of at most what the laws have in common at t = e^u."""
-        return np.asarray(np.min(self.log_e + np.multiply.outer(u, 1 - _S), axis=-1) * (1 - _MOMENT_ROOM))
+        return np.asarray(np.min(self.log_e + np.multiply.outer(u, 1 - _ORDERS), axis=-1) * (1 - _MOMENT_ROUNDING))
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε)."""
@@ -51,22 +51,22 @@ class MomentBounds:
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε with that δ is at least where so much is surely not in common."""
         left = _rest(np.asarray(log_delta, dtype=float))
-        low = np.max((left[..., None] - self.log_e) / (1 - _S), axis=-1)
-        return low - _MOMENT_ROOM * (np.abs(low) + 1), np.full(low.shape, np.inf)
+        low = np.max((left[..., None] - self.log_e) / (1 - _ORDERS), axis=-1)
+        return low - _MOMENT_ROUNDING * (np.abs(low) + 1), np.full(low.shape, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate at a false-positive rate."""
         la = np.asarray(log_alpha, dtype=float)
-        return np.maximum(_rest(_missed(self.log_e, _S, la)), la), np.zeros(la.shape)
+        return np.maximum(_rest(_missed(self.log_e, _ORDERS, la)), la), np.zeros(la.shape)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of a false-positive rate at which a recall is reached: the same with the laws exchanged."""
         lr = np.asarray(log_recall, dtype=float)
-        return np.full(lr.shape, -np.inf), np.minimum(_missed(self.log_e, 1 - _S, _rest(lr)), lr)
+        return np.full(lr.shape, -np.inf), np.minimum(_missed(self.log_e, 1 - _ORDERS, _rest(lr)), lr)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has, and how well h is known there."""
-        alpha = float(np.min(self.log_e - _S * loss)) * (1 - _MOMENT_ROOM)
+        alpha = float(np.min(self.log_e - _ORDERS * loss)) * (1 - _MOMENT_ROUNDING)
         low = float(self.delta(np.asarray(loss))[0])
         recall = -math.expm1(min(float(self._common(np.asarray(loss))), 0.0))
         return min(math.exp(min(alpha, 0.0)), 1.0), recall, -low
@@ -104,7 +104,7 @@ def _missed(log_e: Array, s: Array, log_alpha: Array) -> Array:
         each = np.log(s) + log_e + (1 - s) / s * (np.log1p(-s) + log_e - log_alpha[..., None])
     each = np.where(np.isnan(each), 0.0, each)
     found = np.min(each, axis=-1)
-    return np.asarray(np.minimum(found + _MOMENT_ROOM * (np.abs(found) + np.abs(log_alpha)), 0.0))
+    return np.asarray(np.minimum(found + _MOMENT_ROUNDING * (np.abs(found) + np.abs(log_alpha)), 0.0))
 
 
 # Readings of one step that is a list of atoms: sums over the list, with room for the rounding of masses and losses.
@@ -112,8 +112,8 @@ def _missed(log_e: Array, s: Array, log_alpha: Array) -> Array:
 # A loss that is off by κ moves h by no more than the threshold moved by κ does, and a mass that is off by a share e
 # moves a rate by that share. Below what doubles hold well nothing is said.
 
-_LEAST = 1e-303  # of a probability
-_UNSEEN = 1e-317  # more than what doubles drop
+_LEAST_PROBABILITY = 1e-303  # of a probability
+_UNDERFLOW = 1e-317  # more than what doubles drop
 
 
 class AtomBounds:
@@ -130,32 +130,32 @@ class AtomBounds:
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         delta = np.exp(np.minimum(log_delta, 0.0))
-        ends = np.minimum(delta * (1 + self.error), 1.0), np.maximum(delta * (1 - self.error) - _UNSEEN, 0.0)
+        ends = np.minimum(delta * (1 + self.error), 1.0), np.maximum(delta * (1 - self.error) - _UNDERFLOW, 0.0)
         low, high = (np.asarray(self.law.profile_inverse(end)) for end in ends)
-        known = delta > _LEAST
+        known = delta > _LEAST_PROBABILITY
         return np.where(known, low - self.kappa, -np.inf), np.where(known, high + self.kappa, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         alpha = np.exp(np.minimum(log_alpha, 0.0))
         low, high = (np.asarray(self.law.roc(np.minimum(alpha * (1 + way * self.error), 1.0))) for way in (-1, 1))
         low, high = self._logs(low, np.minimum(high * (1 + 2 * self.kappa), 1.0))
-        known = alpha > _LEAST
+        known = alpha > _LEAST_PROBABILITY
         return np.where(known, low, -np.inf), np.where(known, high, 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         recall = np.exp(np.minimum(log_recall, 0.0))
-        ends = np.maximum(recall * (1 - self.error) - _UNSEEN, 0.0), np.minimum(recall * (1 + self.error), 1.0)
+        ends = np.maximum(recall * (1 - self.error) - _UNDERFLOW, 0.0), np.minimum(recall * (1 + self.error), 1.0)
         low, high = (np.asarray(self.law.inverse_roc(end)) for end in ends)
         low, high = self._logs(low * (1 - 2 * self.kappa), high)
-        known = recall > _LEAST
+        known = recall > _LEAST_PROBABILITY
         return np.where(known, low, -np.inf), np.where(known, high, 0.0)
 
     def _logs(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Logarithms of the two ends, moved outwards."""
         with np.errstate(divide="ignore"):
             return (
-                np.where(low > _LEAST, np.log(low) - self.error, -np.inf),
-                np.minimum(np.log(np.maximum(high, _LEAST)) + self.error, 0.0),
+                np.where(low > _LEAST_PROBABILITY, np.log(low) - self.error, -np.inf),
+                np.minimum(np.log(np.maximum(high, _LEAST_PROBABILITY)) + self.error, 0.0),
             )
 
 
@@ -173,11 +173,11 @@ def atom_bounds(step: Step, flipped: bool) -> AtomBounds | None:
 # reveal, and nearly all of it where single rare losses decide. Of one step alone it is the best test there is, and the
 # bound is the truth.
 
-_BEYOND = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
-_SCALES = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
-_HALVINGS = 64
-_NOTHING = -744.0  # what is below the smallest double
-_ROOM = 1e-11  # for the rounding of a log probability
+_LOSS_OFFSETS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
+_START_GRID = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
+_MOST_HALVINGS = 64
+_LOG_UNDERFLOW = -744.0  # what is below the smallest double
+_LOG_ROUNDING = 1e-11  # for the rounding of a log probability
 
 
 class LargestLossBounds:
@@ -207,7 +207,7 @@ class LargestLossBounds:
 
     def _delta(self, u: float) -> tuple[float, float]:
         best = (-math.inf, 0.0)
-        for share in _BEYOND[:1] if self.alone else _BEYOND:
+        for share in _LOSS_OFFSETS[:1] if self.alone else _LOSS_OFFSETS:
             recall, alpha, error = self._rates(u + share * max(abs(u), 1e-9))
             left = -math.expm1(min(u + alpha - recall, 0.0)) if recall > -math.inf else 0.0
             if left > 0:
@@ -216,7 +216,7 @@ class LargestLossBounds:
         value, wrong = best
         if wrong >= 0.5:
             return -math.inf, 0.0
-        high = min(value + wrong, 0.0) if value > -math.inf else _NOTHING if recall == -math.inf else 0.0
+        high = min(value + wrong, 0.0) if value > -math.inf else _LOG_UNDERFLOW if recall == -math.inf else 0.0
         return value - wrong, high if self.alone else 0.0
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
@@ -224,7 +224,7 @@ class LargestLossBounds:
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
-        grid = self.loss_range[1] * _SCALES
+        grid = self.loss_range[1] * _START_GRID
         i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
         low = _last(
             lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
@@ -240,7 +240,7 @@ class LargestLossBounds:
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
         b = -_last(
-            lambda v: _over(log_alpha - _ROOM, self._rates(-v)[1]),
+            lambda v: _over(log_alpha - _LOG_ROUNDING, self._rates(-v)[1]),
             -self.loss_range[1],
             -self.loss_range[0],
             [-v for v in reversed(self.order)],
@@ -249,7 +249,7 @@ class LargestLossBounds:
         low = max(recall - error, log_alpha)
         if not self.alone:
             return low, 0.0
-        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _ROOM), *self.loss_range, self.order)
+        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _LOG_ROUNDING), *self.loss_range, self.order)
         if not math.isfinite(more):
             return low, 0.0
         recall, _, error = self._rates(more)
@@ -259,13 +259,13 @@ class LargestLossBounds:
         return self.atom_bounds.roc(log_alpha) if self.atom_bounds else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _ROOM), *self.loss_range, self.order)
+        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _LOG_ROUNDING), *self.loss_range, self.order)
         _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
         high = min(alpha + error, log_recall)
         if not self.alone:
             return -math.inf, high
         less = -_last(
-            lambda v: _over(log_recall - _ROOM, self._rates(-v)[0]),
+            lambda v: _over(log_recall - _LOG_ROUNDING, self._rates(-v)[0]),
             -self.loss_range[1],
             -self.loss_range[0],
             [-v for v in reversed(self.order)],
@@ -346,7 +346,7 @@ def _last(excess: Callable[[float], float], first: float, last: float, seen: Seq
             first, above, i = seen[middle], value, middle + 1
         else:
             last, below, j = seen[middle], value, middle
-    for step in range(3 * _HALVINGS):
+    for step in range(3 * _MOST_HALVINGS):
         near = max(least, 2 * ROUNDOFF * max(abs(first), abs(last)))
         if last - first <= near:
             break

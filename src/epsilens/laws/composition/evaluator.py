@@ -24,7 +24,7 @@ from .fourier import MOST_POINTS, log_moment
 from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
 from .product import MOST_PAIRS, BoundedCache, Product
-from .profile import LatticeProfile, lattice_product, parts_of
+from .profile import POINT_COST, LatticeProfile, lattice_product, parts_of
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, levels, plan
@@ -81,36 +81,35 @@ class ReadingWork:
         return self.budget.left > 0 or not (self.slices or self.given_up)
 
 
-_TRIES = 4
-_SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
+_LATTICE_ATTEMPTS = 3  # each finer than the last
+_ROUNDING_SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
 _MOST_VIEWS = 48  # kept
-_MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
-_DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
-_IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
-_MOST_IN_VAIN = 4  # of such series in a row, where steps are dear
-_EACH_POINT = 0.25  # what a point of its two transforms costs
-_STEEPEST = 40.0
-_COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
-_SURE = 1e-3  # by how much a bound must be below, relative
-_ALMOST = 1e-3  # of a log probability
+_MOST_SINGLE_READS, _LEAST_SINGLE_READS = 64, 4  # values read one by one
+_DELTA_COST, _SEARCH_COST = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
+_FAILED_SERIES_COST = 1  # what a series that comes to nothing costs, for each node of its cumulants
+_MOST_FAILED_SERIES = 4  # of such series in a row, where steps are dear
+_STEEPEST_TILT = 40.0  # times the spacing: steeper, all mass is at one lattice point
+_COARSEST_SPACING = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
+_EPSILON_MARGIN = 1e-3  # by how much a bound must be below, relative
+_LOG_MARGIN = 1e-3  # of a log probability
 View = LatticeProfile | SeriesProfile | LargestLossBounds | GridProfile | MomentBounds
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
-_UNMADE = 2**17  # the plan of a lattice that cannot be, in points
+_REFUSED_LATTICE_COST = 2**17  # the plan of a lattice that cannot be, in points
 _MOST_BINS = 2**20  # of all steps together: a second or two
-_NEARLY = 30.0  # times the width asked for
-_SURELY_WIDER = 10.0  # times what is known
-_MANY = 3  # questions at once
-_ALIKE = 12.0  # log probabilities left out that share their work
-_FEW = 16  # steps: pairs of points come before lattices
-_RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
-_PAIRS = 10  # that cost as much as a lattice point
-_FEWEST = 2**18  # lattice points that a product on points may cost, whatever is left
-_FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
-_APART = -10.0  # log of what two laws have in common, at most, where moments are asked
-_DEAR = 4.0  # the price of a step above which laws that hardly overlap are left at what is sure
-_NOTHING = -750.0  # a log probability that no double holds
-_FLOOR = -690.0  # a log probability below which nothing is refined any further
+_SETTLED_WIDTHS = 30.0  # times the width asked for
+_COARSER_WIDTHS = 10.0  # times what is known
+_FEW_QUERIES = 3  # questions at once
+_CUT_STEP = 12.0  # log probabilities left out that share their work
+_FEW_STEPS = 16  # steps: pairs of points come before lattices
+_GRID_RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
+_PAIRS_PER_POINT = 10  # that cost as much as a lattice point
+_LEAST_GRID_WORK = 2**18  # lattice points that a product on points may cost, whatever is left
+_FIRST_DEPTH = 60.0  # how far below that an answer is looked for at first, as a logarithm
+_LOG_OVERLAP = -10.0  # log of what two laws have in common, at most, where moments are asked
+_COSTLY_STEP = 4.0  # the price of a step above which laws that hardly overlap are left at what is sure
+_LOG_UNDERFLOW = -750.0  # a log probability that no double holds
+_LEAST_LOG = -690.0  # a log probability below which nothing is refined any further
 
 
 class _PricedView(NamedTuple):
@@ -154,7 +153,7 @@ class Evaluator:
         best, more = start, 1 + self.product.moment_error
         for tilt in (_TILTS if self.product.cost <= 2 else _TILTS[::3]).tolist():
             here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * more)
-            if not (here < best).any() or best.max() < _NOTHING:
+            if not (here < best).any() or best.max() < _LOG_UNDERFLOW:
                 break
             best = np.minimum(best, here)
         return best
@@ -222,7 +221,7 @@ class Evaluator:
             if view is not None:
                 return _PricedView(view, view.work, True)
             nodes = max(nodes, at.cumulants.nodes)
-        return _PricedView(None, _IN_VAIN * nodes, True)
+        return _PricedView(None, _FAILED_SERIES_COST * nodes, True)
 
     def _aim(self, ask: Query, width: float) -> SaddlePoint:
         return self._aims.get_or_make((ask, width), lambda: aim(self.product.steps, self.flipped, ask, width))
@@ -236,12 +235,12 @@ class Evaluator:
         """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
         bound = self._aim(Query("epsilon", log_delta), self._series_width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
-        if bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon:
+        if bound.loss * (1 + _EPSILON_MARGIN) + left_out / bound.saddle < epsilon:
             return True
         shape = bound.cumulants.shape(bound.saddle)
         if shape is None or not shape.variance > 0:
             return False
-        return log_profile(shape, bound.saddle, epsilon * (1 - _SURE)) + left_out + _ALMOST < log_delta
+        return log_profile(shape, bound.saddle, epsilon * (1 - _EPSILON_MARGIN)) + left_out + _LOG_MARGIN < log_delta
 
     def _outline(self, ask: Query, width: float) -> _LatticeOutline:
         """What a lattice for a question would be, and how fine it can be."""
@@ -257,15 +256,15 @@ class Evaluator:
         most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
         bins, window = product.extent(cut, most) * product.cost, outline.high - outline.low
         finest = max(window / MOST_POINTS, bins / _MOST_BINS)
-        whole = bins + _EACH_POINT * window + (product.atom_range if product.unit(0.0) is None else 0.0)
+        whole = bins + POINT_COST * window + (product.atom_range if product.unit(0.0) is None else 0.0)
         return _LatticeOutline(outline, cut, most, whole, finest)
 
     def _by_lattice(self, ask: Query, width: float, worth: int) -> _PricedView | None:
         product = self.product
         outline, cut, most, whole, finest = self._outline(ask, width)
-        if finest > _COARSEST:
+        if finest > _COARSEST_SPACING:
             return None
-        finest = max(finest, min(whole / worth, _COARSEST))
+        finest = max(finest, min(whole / worth, _COARSEST_SPACING))
         dt = self._spacing(outline.dt, finest)
         cost = 0
         for _ in range(8):
@@ -282,13 +281,13 @@ class Evaluator:
             high, low = (log_moment(parts_of(counted, upper), dt, outline.saddle) for upper in (True, False))
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
-            left = worth - cost if product.count <= _FEW else worth  # few steps have points to fall back on
+            left = worth - cost if product.count <= _FEW_STEPS else worth  # few steps have points to fall back on
             if ratio <= 1.05 or finer >= dt or whole / finer > left:
                 break
             dt = finer
         # a tilt that moves all mass to one lattice point serves nobody
-        if abs(outline.tilt) * dt > _STEEPEST:
-            outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
+        if abs(outline.tilt) * dt > _STEEPEST_TILT:
+            outline = replace(outline, tilt=math.copysign(_STEEPEST_TILT / dt, outline.tilt))
         view, points = lattice_product(self._counted(lattices), outline, ask)
         return _PricedView(view, cost + points, dt < 1.5 * finest)
 
@@ -387,10 +386,10 @@ class Evaluator:
     ) -> tuple[Array, Array]:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
         wide = np.flatnonzero(self._wide(kind, low, high, allowed))
-        cost = _DIRECT if kind == "delta" else _ALONE
+        cost = _DELTA_COST if kind == "delta" else _SEARCH_COST
         each = 0 if self._largest.atom_bounds else math.ceil(cost * self.product.cost)
         if each:
-            wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
+            wide = wide[: min(max(work.budget.left // each, _LEAST_SINGLE_READS), _MOST_SINGLE_READS)]
         if wide.size:
             work.budget.spent += each * wide.size
             a, b = self._read([self._largest], kind, flat[wide])
@@ -414,27 +413,31 @@ class Evaluator:
             low, high = np.maximum(low, a), np.minimum(high, b)
             return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
 
-        hopeless = work.in_vain >= _MOST_IN_VAIN and self.product.cost > _DEAR
+        hopeless = work.in_vain >= _MOST_FAILED_SERIES and self.product.cost > _COSTLY_STEP
         made = None if hopeless else self._summed(question)
         if made is not None:
             work.in_vain = 0 if made.view is not None else work.in_vain + 1
             if use(made.view, made.cost):
                 return low, high
-        if self._apart and (use(self._surely, 0) or self.product.cost > _DEAR):
+        if self._apart and (use(self._surely, 0) or self.product.cost > _COSTLY_STEP):
             work.given_up.add((kind, float(flat[target])))
             return low, high
         if self._uneven(question):
-            for view, cost in self._by_points(question, flat.size > _MANY, work):
+            for view, cost in self._by_points(question, flat.size > _FEW_QUERIES, work):
                 if use(view, cost):
                     return low, high
                 if work.budget.left <= 0:
                     break
             gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
-            settled = self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit
+            settled = (
+                self.product.count > _FEW_STEPS
+                and flat.size > _FEW_QUERIES
+                and gap < _SETTLED_WIDTHS * self.width * unit
+            )
             if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
-        for share in _SHARES if self.product.uneven_atoms else ():
+        for share in _ROUNDING_SHARES if self.product.uneven_atoms else ():
             made = self._made.get_or_make(
                 (question, -share, work.budget.portion),
                 partial(self._by_rounding, question, share, work.budget.portion),
@@ -444,12 +447,12 @@ class Evaluator:
             if made is None or made.coarse or work.budget.left <= 0:
                 break
         width, last = self.width, math.inf
-        for again in range(_TRIES - 1):
+        for again in range(_LATTICE_ATTEMPTS):
             if again and work.budget.left <= 0:
                 break
             made = self._latticed(question, width, work.budget.portion)
             if made is None:
-                work.budget.spent += _UNMADE
+                work.budget.spent += _REFUSED_LATTICE_COST
                 break
             if use(made.view, made.cost):
                 return low, high
@@ -467,18 +470,18 @@ class Evaluator:
     def _coarser(self, ask: Query, gap: float) -> bool:
         """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
         made = self._outline(ask, self.width)
-        return self.width * (made.finest / made.plan.dt) ** 2 > _SURELY_WIDER * gap
+        return self.width * (made.finest / made.plan.dt) ** 2 > _COARSER_WIDTHS * gap
 
     @cached_property
     def _apart(self) -> bool:
         """Whether the two laws have next to nothing in common."""
-        return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _APART
+        return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _LOG_OVERLAP
 
     def _uneven(self, ask: Query) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
         if all(step.support is None for step, _ in self.product.steps):
             return False
-        if self.product.count <= _FEW:
+        if self.product.count <= _FEW_STEPS:
             return True
         ways = (self._aim(ask, self._series_width), self._other_aim)
         return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
@@ -488,19 +491,19 @@ class Evaluator:
         most = math.log(max(self.product.most, 1e-290))
         known = ask.value
         if ask.kind == "delta":
-            known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_GUESS)
+            known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_DEPTH)
         first, last, seen = None, 0, 0
-        for ratio in _RATIOS:
+        for ratio in _GRID_RATIOS:
             if many and 4 * last > work.budget.left:  # twice as many points are four times as many pairs
                 break
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
             least = math.log(1e-3 * self.width) + min(known, most)
             # what serves one of many questions shall serve the others: of bounded losses how far it goes costs little
             bounded = math.isfinite(self.product.loss_range[0]) and math.isfinite(self.product.loss_range[1])
-            least = _FLOOR if many and bounded else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
+            least = _LEAST_LOG if many and bounded else max(_CUT_STEP * math.floor(least / _CUT_STEP), _LEAST_LOG)
             half = work.budget.left < work.budget.most // 2  # of what there was is spent: no more than is left
-            left = max(work.budget.portion, min(_FEWEST, work.budget.most))
-            pairs = min(_PAIRS * left, MOST_PAIRS) if half else MOST_PAIRS
+            left = max(work.budget.portion, min(_LEAST_GRID_WORK, work.budget.most))
+            pairs = min(_PAIRS_PER_POINT * left, MOST_PAIRS) if half else MOST_PAIRS
             if 4 * seen > pairs:
                 break
             key = (None if first is None else ask, ratio, least)
@@ -512,7 +515,7 @@ class Evaluator:
                 self._grids[key] = made, pairs
             if made is None or made.work > pairs:
                 break
-            last, seen = made.work // _PAIRS + made.upper.loss.size, made.work
+            last, seen = made.work // _PAIRS_PER_POINT + made.upper.loss.size, made.work
             if not any(made is view for view in work.slices):  # otherwise it has been read
                 yield made, last
             if ask.kind == "delta":
@@ -533,7 +536,7 @@ class Evaluator:
                 top = np.maximum(high, 0.0)
                 return np.asarray(np.isinf(high) | ~(top - np.maximum(low, 0.0) <= self.width * top))
             apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
-            return np.asarray(~(high - low <= self.width) & ~(high < _FLOOR) & (apart > slack))
+            return np.asarray(~(high - low <= self.width) & ~(high < _LEAST_LOG) & (apart > slack))
 
     def test(self, loss: float) -> tuple[float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""

@@ -34,17 +34,17 @@ from .lattice import LatticeSide
 from .quadrature import resolved
 from .step import ROUNDOFF, Step, Tilting
 
-_CUT = -70.0  # spectra below e^−70 are not worth a logarithm
-MOST_POINTS = 2**21
-_RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
-_UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
-_UNSEEN_MASS = -690.0  # log mass beyond which a part of a mixture is left out
-_MOST_NODES = 2**16
-_LEVELS = 0.75 ** np.arange(32)
-_PEAKS = 3
-_SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_NEAR = 1.1 ** np.arange(8, 60)
-_GRID = np.concatenate((_NEAR, 300 * 1.25 ** np.arange(66)))
+_LEAST_LOG_SPECTRUM = -70.0  # spectra below e^−70 are not worth a logarithm
+MOST_POINTS = 2**21  # of one transform
+_QUADRATURE_ERROR = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
+_NEGLIGIBLE_WEIGHT = 1e-25  # relative mass of nodes whose rounding is of no account
+_NEGLIGIBLE_LOG_MASS = -690.0  # log mass beyond which a part of a mixture is left out
+_MOST_NODES = 2**16  # of one step
+_SLAB_LEVELS = 0.75 ** np.arange(32)  # heights of slabs, as a share of the peak
+_MOST_PEAKS = 3  # under which slabs are sought
+_SECOND_LOBE = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
+_NEAR_FREQUENCIES = 1.1 ** np.arange(8, 60)
+_FREQUENCIES = np.concatenate((_NEAR_FREQUENCIES, 300 * 1.25 ** np.arange(66)))
 _ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
 
 
@@ -180,7 +180,7 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
         if count > 1:
             z = spectrum[live]
             square = z.real**2 + z.imag**2
-            small = square <= math.exp(2 * _CUT / count)
+            small = square <= math.exp(2 * _LEAST_LOG_SPECTRUM / count)
             if small.any():
                 most = math.sqrt(float(square[small].max()))
                 left_out += 2 * int(small.sum()) * math.exp(count * math.log(most + rounding)) * 1.01
@@ -239,7 +239,7 @@ class Slabs:
         square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
         first = np.minimum(square, 9.0)
         lobe = np.maximum(
-            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, 1 / np.sqrt(np.maximum(square, 9.0)))
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND_LOBE, 1 / np.sqrt(np.maximum(square, 9.0)))
         )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
         inside = 1 - (1 - 1e-9) * ((1 - lobe) @ self.mass)
         with np.errstate(divide="ignore"):
@@ -254,12 +254,12 @@ def slabs(loss: Array, log_density: Array, change: Array, still: float = 0.0) ->
         least = np.exp(0.5 * (log_density[1:] + log_density[:-1] - change))  # |f'| ≤ c: above the lower of two cones
     least = np.where(gap > 0, least, 0.0)
     mass, length = [np.zeros(0)], [np.zeros(0)]
-    for _ in range(_PEAKS):
+    for _ in range(_MOST_PEAKS):
         peak = int(np.argmax(least * gap)) if not np.isfinite(least).all() else int(np.argmax(least))
         top = float(least[peak])
         if not 0 < top < math.inf:
             break
-        levels = top * _LEVELS
+        levels = top * _SLAB_LEVELS
         up = np.searchsorted(-np.minimum.accumulate(least[peak:]), -levels, side="right")
         down = np.searchsorted(-np.minimum.accumulate(least[peak::-1]), -levels, side="right")
         first, stop = peak - down + 1, peak + up
@@ -294,7 +294,7 @@ def frequency(
     ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
     sought on the scale of its inverse.
     """
-    for grid in (_NEAR, _GRID):
+    for grid in (_NEAR_FREQUENCIES, _FREQUENCIES):
         most, rest = _frequency(parts, tilt, np.asarray(grid / spread), wanted)
         if math.isfinite(most):
             break
@@ -420,7 +420,7 @@ class TiltedMixture:
 
 def inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
     """Where one of the steps lies between two losses; what doubles do not hold is left out."""
-    far, (low, high) = step.cutoffs(_UNSEEN_MASS, _UNSEEN_MASS), step.loss_range
+    far, (low, high) = step.cutoffs(_NEGLIGIBLE_LOG_MASS, _NEGLIGIBLE_LOG_MASS), step.loss_range
     first = float(step.inverse_loss(np.asarray(losses[0]))) if losses[0] > low else -math.inf
     last = float(step.inverse_loss(np.asarray(losses[1]))) if losses[1] < high else math.inf
     return max(first, far[0]), min(last, far[1])
@@ -454,7 +454,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     log_weight = log_p + tilt * loss
     top = float(log_weight.max())
     weight = np.exp(log_weight - top)
-    seen = weight > _UNSEEN
+    seen = weight > _NEGLIGIBLE_WEIGHT
     total = float(weight.sum())
     weight /= total
     log_scale = top + math.log(total)
@@ -463,8 +463,8 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
     kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
     most_kappa, most_size = float(error.max()), float(sizes.max())
-    rho = _RHO + step.rho + 8 * ROUNDOFF * (size + 8) + (2 + tilt) * kappa
-    beside = _RHO + step.rho + 8 * ROUNDOFF * (most_size + 8) + (2 + tilt) * most_kappa
+    rho = _QUADRATURE_ERROR + step.rho + 8 * ROUNDOFF * (size + 8) + (2 + tilt) * kappa
+    beside = _QUADRATURE_ERROR + step.rho + 8 * ROUNDOFF * (most_size + 8) + (2 + tilt) * most_kappa
 
     def uniform() -> Slabs:
         if not x.size:
@@ -509,7 +509,7 @@ def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, st
 # proportional to ½e^{cm} at m and ½e^{−cm} at −m and the density ¼e^{cL} between, so that E e^{zL} = g(c + z)/g(c) with
 # g(c) = cosh cm + sinh(cm)/(2c). All is written with what lies below m, D = m − L, whose parts are positive.
 
-_LEAST = 1e-6  # of c, where only a plan depends on it
+_LEAST_C = 1e-6  # of c, where only a plan depends on it
 
 
 def normal_cumulant(mu: float, tilts: Array) -> Array:
@@ -524,14 +524,14 @@ def normal_spread(mu: float, tilts: Array) -> tuple[Array, Array]:
 
 def laplace_cumulant(m: float, tilts: Array) -> Array:
     """K = log(g(c)/g(½)); g is even."""
-    c = np.maximum(np.abs(tilts + 0.5), _LEAST)
+    c = np.maximum(np.abs(tilts + 0.5), _LEAST_C)
     less = np.expm1(-2 * c * m)
     return np.asarray((c - 0.5) * m + np.log1p(0.5 * less - less / (4 * c)))
 
 
 def laplace_spread(m: float, tilts: Array) -> tuple[Array, Array]:
     """Mean and variance of the tilted loss."""
-    c = np.maximum(np.abs(tilts + 0.5), _LEAST)
+    c = np.maximum(np.abs(tilts + 0.5), _LEAST_C)
     less = np.expm1(-2 * c * m)
     gone, g = 1 + less, 1 + 0.5 * less - less / (4 * c)
     below = (gone * m + gammainc(2.0, 2 * c * m) / (4 * c * c)) / g

@@ -43,16 +43,15 @@ from .tilt import HALF, Query
 # exceeds m and that of C(z)·α at α = Φ(m − z).
 
 _MOST_LISTED = 2**19  # 0.3 s
-_LONGEST = 2**15  # of one list: beyond, its losses have fewer digits
-_OFF = 1e-9  # η
-_LOGS = 2.0**-37  # of a mass, whose logarithm may be −750
-_SEEN = 1e-300  # masses at ±∞ below stand for the end of a list
-_LEAST = 1e-290  # α above which the end of a list does not count
-_GONE = -722.0  # log of a mass that is left out with it
-_LOST = 1e-305  # more than all of these together
-_HALF = math.log(0.5)
-_PROBIT = 4e-15
-_MOST_TERMS = 4096
+_LONGEST_LIST = 2**15  # of one list: beyond, its losses have fewer digits
+_LOSS_ROUNDING = 1e-9  # η
+_MASS_ROUNDING = 2.0**-37  # of a mass, whose logarithm may be −750
+_LEAST_INFINITE_MASS = 1e-300  # masses at ±∞ below stand for the end of a list
+_LEAST_LIST_ALPHA = 1e-290  # α above which the end of a list does not count
+_LOG_UNDERFLOW = -722.0  # log of a mass that is left out with it
+_LOST_MASS = 1e-305  # more than all of these together
+_PROBIT_ULPS = 4e-15  # the error of a probit
+_MOST_TERMS = 4096  # sets of steps that are at a shift
 
 
 class _AtomList(NamedTuple):
@@ -79,8 +78,8 @@ def corner_gap(steps: Sequence[CountedStep], *, symmetric: bool) -> tuple[float,
         if (
             step.support is not None
             or step.components
-            or not 0 < n <= _LONGEST
-            or max(atoms.only0, atoms.only1) > _SEEN
+            or not 0 < n <= _LONGEST_LIST
+            or max(atoms.only0, atoms.only1) > _LEAST_INFINITE_MASS
         ):
             return None
         size *= float(n) ** min(k, 64)
@@ -105,7 +104,7 @@ def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
     for step, k in steps:
         loss, mass = step.atoms.loss, step.atoms.log_p
         loss, mass = (-loss, mass) if flipped else (loss, mass - loss)
-        off = _OFF * np.abs(loss)
+        off = _LOSS_ROUNDING * np.abs(loss)
         if step.rho > 0:  # a list of sums
             off = off + 64 * ROUNDOFF * (1 + float(np.max(np.abs(loss))))
         for _ in range(k):
@@ -118,9 +117,9 @@ def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
 def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: float) -> tuple[float, float]:
     """Over the corners with a loss of 0 or more in this order."""
     made, count = _written(steps, flipped), sum(k for _, k in steps)
-    error = rho + 4 * made.log_q.size * ROUNDOFF + count * _LOGS  # of sums and of masses
+    error = rho + 4 * made.log_q.size * ROUNDOFF + count * _MASS_ROUNDING  # of sums and of masses
     if lost:
-        seen = np.maximum(made.log_q, made.log_q + made.high) > _GONE
+        seen = np.maximum(made.log_q, made.log_q + made.high) > _LOG_UNDERFLOW
         made = _AtomList(*(part[seen] for part in made))
     ahead = made.high >= 0
     missed = [float(np.exp((made.log_q + part)[~ahead]).sum()) for part in (made.low, made.high)]
@@ -128,7 +127,7 @@ def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: flo
     order = np.argsort(-high, kind="stable")
     log_q, low, high = log_q[order], low[order], high[order]
     alpha = np.cumsum(np.exp(log_q))
-    first, from_logs = int(np.searchsorted(alpha, _LEAST)), (0.0, 0.0)
+    first, from_logs = int(np.searchsorted(alpha, _LEAST_LIST_ALPHA)), (0.0, 0.0)
     if not lost and first:  # corners whose masses are no doubles
         from_logs = _by_logs(log_q[:first], low[:first], high[:first], error)
     if first >= alpha.size:
@@ -138,7 +137,7 @@ def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: flo
     least, most = (np.cumsum(np.exp(log_q + part)[::-1])[::-1][1:] for part in (low, high))
     least, most = (np.append(part, 0.0)[first:] + rest for part, rest in zip((least, most), missed, strict=True))
     alpha, less, more = alpha[first:], less[first:], more[first:]
-    extra = _LOST if lost else 0.0
+    extra = _LOST_MASS if lost else 0.0
     sure = _corner_gaps(alpha * (1 + error) + extra, less * (1 - error) - extra, most * (1 + error) + extra, False)
     bound = _corner_gaps(alpha * (1 - error), more * (1 + error) + extra, least * (1 - error), True)
     beyond = _beyond_list(steps, flipped, math.log(float(alpha[0])) + error) if lost else (0.0, 0.0)
@@ -152,9 +151,9 @@ def _by_logs(log_q: Array, low: Array, high: Array, error: float) -> tuple[float
     """The largest gap from logarithms, where TPR ≤ ½."""
     z = -ndtri_exp(np.logaddexp.accumulate(log_q))
     less, more = (np.logaddexp.accumulate(log_q + part) for part in (low, high))
-    sure = np.where(less < _HALF, z + ndtri_exp(np.minimum(less, _HALF)), 0.0)
-    bound = np.where(more < _HALF, z + ndtri_exp(np.minimum(more, _HALF)), np.inf)
-    off = error + _PROBIT * (1 + float(z[0]))
+    sure = np.where(less < HALF, z + ndtri_exp(np.minimum(less, HALF)), 0.0)
+    bound = np.where(more < HALF, z + ndtri_exp(np.minimum(more, HALF)), np.inf)
+    off = error + _PROBIT_ULPS * (1 + float(z[0]))
     return max(float(np.max(sure)) - off, 0.0), float(np.max(bound)) + off
 
 
@@ -169,7 +168,7 @@ def _corner_gaps(alpha: Array, more: Array, missed: Array, up: bool) -> Array:
         rest = np.where(rest < 0.5, rest, np.clip(1 - small - more, 0.0, 1.0))
         gap = probit_gap(small, np.maximum(more, 0.0), rest)
         direct = ~(more < 1e-3 * np.minimum(small, rest))
-        off = np.where(direct, 42 * _PROBIT, 0.0) + 1e-12 * np.abs(gap)
+        off = np.where(direct, 42 * _PROBIT_ULPS, 0.0) + 1e-12 * np.abs(gap)
     if up:
         return np.where((small > 0) & (rest > 0) & ~np.isnan(gap), gap + off, np.inf)
     return np.where((small > 0) & (rest > 0) & (more > 0) & np.isfinite(gap), gap - off, 0.0)
@@ -184,7 +183,9 @@ def _beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) 
         if math.isfinite(largest):
             top = int(np.argmin(step.atoms.loss) if flipped else np.argmax(step.atoms.loss))
             at_top = float(step.atoms.log_p[top] - (0.0 if flipped else step.atoms.loss[top]))
-            share += k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _OFF * largest else -math.inf
+            share += (
+                k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _LOSS_ROUNDING * largest else -math.inf
+            )
     low, high = 0.0, math.inf
     if len(endless) == 1 and endless[0][1] == 1:
         low, high = endless[0][0].tail_gap_bracket(log_alpha, bounded, share)
@@ -231,7 +232,7 @@ def _parted(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
         most = float(shifts[-1])
         grown = bounded + float(logsumexp(weights + log_ndtr(shifts - z) - log_ndtr(most - z))) + 1e-12
         at = float(log_ndtr(most - z))
-        if at + grown >= _HALF:
+        if at + grown >= HALF:
             return math.inf
         return (most + max(float(ndtri_exp(at + grown) - ndtri_exp(at)), 0.0)) * (1 + 1e-12)
 
@@ -259,21 +260,21 @@ def _parted(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
 # half of its tests; both halves meet at the test with two errors x alike, x = max (1 − h(t))/(1 + t). Where x is below
 # the level, the gap of that test is what is asked for (:mod:`epsilens.readings.gdp`).
 
-_FIRST, _MOST_PLACES = 24, 480  # places to each side, and in all
-_NEAREST = 0.01  # as a share of the total variation
-_ROUNDS = 16
-_SHARE = 0.2  # of what is open: the loosest come first
-_SLOW = 0.9
-_NEARLY = 0.05  # the errors alike, where they are only an end
-_SAME = 1e-9  # relative
-_ROUNDING = 1e-15  # of what is subtracted from 1
-_ENOUGH = 0.1  # of the width
-_LARGEST = 700.0
-_AFTER = np.asarray([1.02, 1.04])
-_DEEPEST = 34.0  # z of the least level, 1e-253
-_BEYOND, _FURTHER = 24, 3.0  # times further, and how far each time
-_KNOWN = 1.1  # the ends of an error that serves, as a ratio
-_BESIDE = 0.02  # of the width: how well r must be known beside what is read off it
+_FIRST_PLACES, _MOST_PLACES = 24, 480  # places to each side, and in all
+_NEAREST_SHARE = 0.01  # as a share of the total variation
+_ROUNDS = 16  # of refinement
+_LOOSEST_SHARE = 0.2  # of what is open: the loosest come first
+_SLOW_PROGRESS = 0.9  # of the width after two rounds: finer places no longer help
+_EQUAL_ERRORS_WIDTH = 0.05  # the errors alike, where they are only an end
+_SAME_PLACE = 1e-9  # relative
+_COMPLEMENT_ROUNDING = 1e-15  # of what is subtracted from 1
+_WIDTH_SHARE = 0.1  # of the width
+_LARGEST_LOSS = 700.0  # whose exponential is a double
+_AFTER_END = np.asarray([1.02, 1.04])
+_DEEPEST_Z = 34.0  # z of the least level, 1e-253
+_MOST_EXTENSIONS, _EXTENSION = 24, 3.0  # times further, and how far each time
+_KNOWN_RATIO = 1.1  # the ends of an error that serves, as a ratio
+_READ_SHARE = 0.02  # of the width: how well r must be known beside what is read off it
 
 
 class _OrderView(NamedTuple):
@@ -307,9 +308,13 @@ def largest_gap(
         best = max(best[0], low), min(best[1], high)
         opened.append(best[1] - best[0])
         # what finer places twice did not narrow is not for want of them
-        if opened[-1] <= _ENOUGH * width * best[1] or half.u.size > _MOST_PLACES or opened[-1] > _SLOW * opened[-3]:
+        if (
+            opened[-1] <= _WIDTH_SHARE * width * best[1]
+            or half.u.size > _MOST_PLACES
+            or opened[-1] > _SLOW_PROGRESS * opened[-3]
+        ):
             break
-        slack = max(slack, _BESIDE * width * least)
+        slack = max(slack, _READ_SHARE * width * least)
         half = _merged(half, _read(rest, _finer(half.u, wide), slack, symmetric))
     return best
 
@@ -323,7 +328,7 @@ def bounded_gap(rest: Sides, ends: tuple[float, float], width: float, *, symmetr
     if most <= 0:
         return 0.0, 0.0
     about = 2 * float(half_normal_quantile(np.asarray(min(most, 1 - 1e-15))))
-    z = min(max(1.5 * largest / about, 2.0), _DEEPEST)
+    z = min(max(1.5 * largest / about, 2.0), _DEEPEST_Z)
     low, high = largest_gap(rest, ends, float(ndtr(-z)), width, symmetric=symmetric)
     log_alpha = float(log_ndtr(-z))
     beyond = float(ndtri_exp(log_alpha + largest)) + z if log_alpha + largest < math.log(0.5) else math.inf
@@ -336,18 +341,18 @@ def _places(most: float, ends: tuple[float, float], level: float) -> Array:
     far = max(mu * (mu / 2 - float(ndtri(level))), 1e-300)
     sides = []
     for end in (-ends[0], ends[1]):
-        last = min(far, end, _LARGEST)
-        side = np.geomspace(min(_NEAREST * most, last / 2), last, _FIRST)
+        last = min(far, end, _LARGEST_LOSS)
+        side = np.geomspace(min(_NEAREST_SHARE * most, last / 2), last, _FIRST_PLACES)
         # beyond the largest loss r is known, and says where the line before it ends
-        sides.append(np.concatenate(([0.0], side, _AFTER * end if end < _LARGEST / 2 else ())))
+        sides.append(np.concatenate(([0.0], side, _AFTER_END * end if end < _LARGEST_LOSS / 2 else ())))
     return np.unique(np.concatenate((-sides[0], sides[1])))
 
 
 def _extended(rest: Sides, half: _OrderView, ends: tuple[float, float], level: float, symmetric: bool) -> _OrderView:
     """On to where the lines say nothing at the level any more, in either order."""
     for end, turned in ((ends[1], False), (-ends[0], True)):
-        top = min(end, _LARGEST)
-        for _ in range(_BEYOND):
+        top = min(end, _LARGEST_LOSS)
+        for _ in range(_MOST_EXTENSIONS):
             view = half.other() if turned else half
             last = int(np.searchsorted(view.u, end, "right"))
             u = view.u[last - 2 : last]
@@ -356,7 +361,7 @@ def _extended(rest: Sides, half: _OrderView, ends: tuple[float, float], level: f
             less = float(np.min(view.high[ahead] + np.expm1(view.u[ahead]) * level))
             if u[1] >= top or math.expm1(u[1]) * level >= less:
                 break
-            more = np.geomspace(u[1], min(_FURTHER * u[1], top), 9)[1:]
+            more = np.geomspace(u[1], min(_EXTENSION * u[1], top), 9)[1:]
             half = _merged(half, _read(rest, -more if turned else more, 0.0, symmetric))
     return half
 
@@ -379,7 +384,7 @@ def _merged(one: _OrderView, other: _OrderView) -> _OrderView:
     """Both; of two places next to each other one, as no slope is known between them."""
     order = np.argsort(np.concatenate((one.u, other.u)), kind="stable")
     u, low, high = (np.concatenate((a, b))[order] for a, b in zip(one, other, strict=True))
-    apart = np.append(True, np.diff(u) > _SAME * np.abs(u[1:]))
+    apart = np.append(True, np.diff(u) > _SAME_PLACE * np.abs(u[1:]))
     return _OrderView(u[apart], low[apart], high[apart])
 
 
@@ -401,8 +406,8 @@ def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tu
         max(equal_error_mu(most), *(one.low for one in seen)),
         max(equal_error_mu(most), *(float(np.max(one.bound)) for one in seen)),
     )
-    wide &= most > least * (1 + _NEARLY)
-    loosest = low + max(_SHARE * (high - low), _ENOUGH * width / 2 * low)
+    wide &= most > least * (1 + _EQUAL_ERRORS_WIDTH)
+    loosest = low + max(_LOOSEST_SHARE * (high - low), _WIDTH_SHARE * width / 2 * low)
     for i, one in enumerate(seen):
         loose = one.line[one.bound > loosest]
         loose = np.append(loose, one.best) if one.low >= low else loose
@@ -419,14 +424,14 @@ def _alike(half: _OrderView, symmetric: bool) -> tuple[float, float, Any]:
     """
     t = np.exp(half.u)
     less = -np.expm1(np.minimum(half.u, 0.0))
-    under, over = 1 - less - half.high - _ROUNDING, 1 - less - half.low + _ROUNDING  # 1 − h
+    under, over = 1 - less - half.high - _COMPLEMENT_ROUNDING, 1 - less - half.low + _COMPLEMENT_ROUNDING  # 1 − h
     if symmetric:
         zero = int(np.searchsorted(half.u, 0.0))
         return max(float(under[zero]) / 2, 0.0), min(float(over[zero]) / 2, 0.5), np.zeros(half.u.size, dtype=bool)
     least = max(float(np.max(under / (1 + t))), 0.0)
     cells = np.append(over[1:] / (1 + t[:-1]), 1 / (1 + t[-1]))
     most = max(float(np.max(cells)), float(over[0]))  # below the first place h is larger
-    return least, min(most, 0.5), cells > least + _SHARE * (most - least)
+    return least, min(most, 0.5), cells > least + _LOOSEST_SHARE * (most - least)
 
 
 class _ViewBounds(NamedTuple):
@@ -472,7 +477,7 @@ def _view(view: _OrderView, level: float, least: float, most: float) -> _ViewBou
 
 def _segment_gaps(alpha: Array, more: Array, up: bool) -> Array:
     """Φ⁻¹(α + more) − Φ⁻¹(α), rounded up or down; infinite where all would be found."""
-    rest = 1 - alpha - more - (_ROUNDING if up else -_ROUNDING)
+    rest = 1 - alpha - more - (_COMPLEMENT_ROUNDING if up else -_COMPLEMENT_ROUNDING)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = probit_gap(alpha, more, np.maximum(rest, 0.0))
         direct = more > 1e-3 * np.minimum(alpha, rest)  # a difference of two probits
@@ -490,7 +495,7 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
     """
     width, under = law.width, law.other_side()
     here = ndtr(np.asarray(-about / 2))
-    if not float(under.tradeoff(here)) <= _KNOWN * float(law.tradeoff(here)):
+    if not float(under.tradeoff(here)) <= _KNOWN_RATIO * float(law.tradeoff(here)):
         return 0.0, math.inf
     least, most = equal_error_bracket(law, width / 400)[0], equal_error_bracket(under, width / 400)[1]
     if least < level:
@@ -503,7 +508,7 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
             sure = np.where(alpha <= least, z + _hits(lower, alpha), 0.0)
             cells = z[1:] + _hits(upper, alpha)[:-1]  # z grows as α falls
             low = max(low, float(np.max(sure)) * (1 - 1e-13))
-            wide = cells > low * (1 + _ENOUGH * width)
+            wide = cells > low * (1 + _WIDTH_SHARE * width)
             if not wide.any() or z.size > _MOST_PLACES:
                 break
             pairs = zip(z[:-1][wide], z[1:][wide], strict=True)
@@ -532,10 +537,11 @@ def _hits(law: Law, alpha: Array) -> Array:
 # ROC curve is a polygon, below G_μ where its corners are.
 
 _MOST_SLICES = 40  # slices
-_APART = 4.0  # of what slices are made for, in standard deviations
-_LAST = -690.0  # log α
-_MOST_CORNERS, _LARGE = 20_000, 30.0  # steps, and the loss of one
-_FINER, _COARSE = (1.0, 0.05, 0.002), 2000  # shares of the width, and how many points a slice may have for another
+_VIEW_DISTANCE = 4.0  # of what slices are made for, in standard deviations
+_LEAST_LOG_ALPHA = -690.0  # log α
+_MOST_CORNERS, _LARGEST_CORNER_LOSS = 20_000, 30.0  # steps, and the loss of one
+_FINER_WIDTHS = (1.0, 0.05, 0.002)  # shares of the width that are tried
+_MANY_POINTS = 2000  # of a slice: no finer one is tried
 
 
 def least_shift(
@@ -549,11 +555,11 @@ def least_shift(
     known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
     for forward, back, most in views:
         corners = _corners(forward)
-        for finer in _FINER:
+        for finer in _FINER_WIDTHS:
             a, b, points = _largest_gap(forward, most, corners, finer * forward.width, budget)
             b = min(b, _polygon(corners, math.inf))
             # the tests on a coarse lattice say little of the best one
-            if b <= a * (1 + 2 * forward.width) or points > _COARSE or budget.left < 0:
+            if b <= a * (1 + 2 * forward.width) or points > _MANY_POINTS or budget.left < 0:
                 break
         if not b <= a * (1 + 2 * forward.width):  # as it is where nearly everyone is told apart
             c, d = _probit_gap(forward, back, most, known, budget)
@@ -572,13 +578,13 @@ def _largest_gap(
     low = high = 0.0
     points = 0
     if not math.isfinite(most):
-        return low, math.inf, _COARSE + 1
+        return low, math.inf, _MANY_POINTS + 1
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
     ask = Query("delta", 0.0)
     for _ in range(_MOST_SLICES):
         made = order.make(ask, width, budget, width < order.width)
         if made is None:
-            return low, math.inf, _COARSE + 1
+            return low, math.inf, _MANY_POINTS + 1
         upper, lower = made.sides
         low, points = max(low, _tests(lower)), max(points, upper.h.size)
         log_alpha, gap = _segments(upper)
@@ -593,16 +599,16 @@ def _largest_gap(
         # Where the upper side has α + TPR > 1 the curve itself need not. But if G_μ is above where that side crosses
         # over, it has crossed before, and is above whatever has not: all of them count, or none.
         if first >= 0 and last > max(first, crossed):
-            high, reached, ahead = max(high, float(gap[first : last + 1].max())), float(log_alpha[last]), _APART
+            high, reached, ahead = max(high, float(gap[first : last + 1].max())), float(log_alpha[last]), _VIEW_DISTANCE
         elif ahead == 0:
             return low, math.inf, points
         else:  # it does not serve here: one made nearer
             ahead = ahead / 2 if ahead > 0.5 else 0.0
         if _beyond(reached, most) <= enough or _polygon(corners, reached) <= enough:
             return low, max(high, low), points
-        if reached < _LAST or budget.left < 0:
+        if reached < _LEAST_LOG_ALPHA or budget.left < 0:
             break
-        ask = Query("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LAST))
+        ask = Query("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LEAST_LOG_ALPHA))
     return low, math.inf, points
 
 
@@ -621,7 +627,7 @@ def _corners(order: Evaluator) -> tuple[Array, Array]:
     low, high = min(step.loss_range[0] for step, _ in steps), max(step.loss_range[1] for step, _ in steps)
     if order.flipped:
         low, high = -high, -low
-    if not (count <= _MOST_CORNERS and -_LARGE < low < 0 < high < _LARGE):
+    if not (count <= _MOST_CORNERS and -_LARGEST_CORNER_LOSS < low < 0 < high < _LARGEST_CORNER_LOSS):
         return np.zeros(0), np.zeros(0)
     log_p0 = math.log(-math.expm1(low)) - high - math.log(-math.expm1(low - high))
     rest0 = -math.expm1(-high) / -math.expm1(low - high)  # 1 − that
@@ -722,7 +728,7 @@ def _probit_gap(
 
 _PROBIT_ROUNDING = 1e-12  # of a probit
 _SAME_END = 1e-12  # relative
-_LEVELS = (6.0, 8.0, 10.0, 12.0, 14.0, 17.0, 20.0, 24.0, 28.0, 32.0)  # z of an error
+_TAIL_LEVELS = (6.0, 8.0, 10.0, 12.0, 14.0, 17.0, 20.0, 24.0, 28.0, 32.0)  # z of an error
 _LARGE_SHIFT = 2.0  # a shift beyond which errors keep more digits than what exceeds pure noise
 
 
@@ -800,19 +806,19 @@ def _by_tails(curve: IndexView, low: float) -> tuple[float, float]:
     The level is lowered once, to where the others are no longer ahead if they are at any.
     """
     high, at, orders = math.inf, 0, (False,) if curve.law.symmetric else (False, True)
-    beyond = [max(tail_gap(curve.steps, flipped, z) for flipped in orders) for z in _LEVELS]
+    beyond = [max(tail_gap(curve.steps, flipped, z) for flipped in orders) for z in _TAIL_LEVELS]
     if not beyond[-1] < curve.bound:
         return low, high
     for part in (4, 2):
-        z = _LEVELS[at]
+        z = _TAIL_LEVELS[at]
         a, b = largest_gap(
             curve.sides(Budget.share(part * curve.part)), curve.loss_range, float(ndtr(-z)), curve.law.width,
             symmetric=curve.law.symmetric,
         )  # fmt: skip
         low, high = max(low, a), min(high, max(b, beyond[at]))
         enough = [i for i, most in enumerate(beyond) if most <= low * (1 + curve.law.width / 2)]
-        at = max(enough[0] if enough else len(_LEVELS) - 1, at)
-        if not curve.wide(low, high) or _LEVELS[at] == z:
+        at = max(enough[0] if enough else len(_TAIL_LEVELS) - 1, at)
+        if not curve.wide(low, high) or _TAIL_LEVELS[at] == z:
             break
     return low, high
 

@@ -27,10 +27,10 @@ from .wrappers import ReversedStep
 
 _MASS_ERROR = 2e-13  # relative, of a mass by quadrature
 _SLACK = 16 * ROUNDOFF  # of a loss, relative to those it was added up from
-_ROWS = 2**19  # pairs at once
-_LOOKED = 2  # pairs that cost as much as a place
+_PAIRS_AT_ONCE = 2**19  # pairs at once
+_PAIRS_PER_PLACE = 2  # pairs that cost as much as a place
 _NODES, _WEIGHTS = LEGENDRE[10]
-_AT, _SHARE = (1 + _NODES) / 2, _WEIGHTS / 2
+_NODE_PLACES, _NODE_SHARES = (1 + _NODES) / 2, _WEIGHTS / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +70,11 @@ def product(
     done: list[GridLaw | None] = [None, None]
     work = 0
     for step, k in steps:
-        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_LOOKED * step.cost))
+        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_PAIRS_PER_PLACE * step.cost))
         if found is None:
             return None
         *ends, places = found
-        work += math.ceil(_LOOKED * step.cost * places)
+        work += math.ceil(_PAIRS_PER_PLACE * step.cost * places)
         for side in (0, 1):
             law = ends[side]
             left = k
@@ -136,13 +136,13 @@ def _placed(
         places = np.clip(step.inverse_loss(edges), low, high)
         at = np.unique(np.concatenate((places[np.isfinite(places)], [low, high])))
         try:
-            left, width, _ = panels(step, at, most / _AT.size)
+            left, width, _ = panels(step, at, most / _NODE_PLACES.size)
         except TooManyPanels:
             return None
-        x = (left[:, None] + width[:, None] * _AT).ravel()
+        x = (left[:, None] + width[:, None] * _NODE_PLACES).ravel()
         here = step.loss(x)
         loss.append(here)
-        mass.append(np.exp(step.log_p0(x) + here) * (width[:, None] * _SHARE).ravel())
+        mass.append(np.exp(step.log_p0(x) + here) * (width[:, None] * _NODE_SHARES).ravel())
         error.append(step.error(x) + _SLACK * np.abs(here))
         above, below = math.exp(step.above(high)[0]), math.exp(step.below(low)[0])
         ends = step.loss(np.asarray([low, high]))
@@ -164,7 +164,7 @@ def _times(one: GridLaw, other: GridLaw, edges: Array, floor: float, upper: bool
     sign = 1.0 if upper else -1.0
     a, b = (law.loss + sign * _SLACK * np.abs(law.loss) for law in (one, other))
     pieces, dropped = [], 0
-    rows = max(_ROWS // max(b.size, 1), 1)
+    rows = max(_PAIRS_AT_ONCE // max(b.size, 1), 1)
     for first in range(0, a.size, rows):
         part = slice(first, first + rows)
         start = first if same else 0  # a pair and its mirror image have the same loss
@@ -226,10 +226,10 @@ def _merge(pieces: Sequence[tuple[Array, Array]], edges: Array, top: float) -> G
 # (:mod:`.profile`). Sums run from the top and have positive terms alone: δ(0) = E₁(1 − e^{−L})₊ of losses of 1e-12 has
 # as many digits as any.
 
-_NOTHING = 1e-300  # what doubles may have lost
-_EVEN = 8.0  # up to which loss neighbours lie no further apart than that ratio's share of 1
-_MOST_NEAR = 100  # points below an answer; twice as many above
-_MOST_BETWEEN = 1200  # points between 0 and an answer
+_UNDERFLOW = 1e-300  # what doubles may have lost
+_EVEN_UP_TO = 8.0  # up to which loss neighbours lie no further apart than that ratio's share of 1
+_POINTS_BELOW = 100  # points below an answer; twice as many above
+_POINTS_BETWEEN = 1200  # points between 0 and an answer
 
 
 class _Side:
@@ -238,7 +238,7 @@ class _Side:
     def __init__(self, points: GridLaw, rho: float, upper: bool) -> None:
         more = 1 + rho if upper else 1 - rho
         self.loss, self.mass = points.loss, points.mass * more
-        self.top = points.top * more + (_NOTHING if upper else 0.0)
+        self.top = points.top * more + (_UNDERFLOW if upper else 0.0)
         fall = np.exp(-np.diff(self.loss))
         tail = np.empty(self.loss.size)
         value = 0.0
@@ -381,7 +381,7 @@ def grid_profile(
     says the question is decided. None where it would take too many pairs."""
     count = sum(k for _, k in steps)
     ends, typical = _extent(steps, flipped, log_least)
-    even = 0.4 * ratio * np.arange(1, math.ceil(_EVEN / (0.4 * ratio)))
+    even = 0.4 * ratio * np.arange(1, math.ceil(_EVEN_UP_TO / (0.4 * ratio)))
     near: Array = np.concatenate((-even[::-1], even))
     least = 1e-5 * typical
     if first is not None:
@@ -392,10 +392,10 @@ def grid_profile(
             # the kink of (1 − t·e^{−L})₊ at the threshold, and how steeply masses fall elsewhere
             kink, slope = 0.5 * ratio / math.sqrt(fall * (fall + 1)), ratio / fall
             kink = max(min(kink, ratio * abs(u)), 1e-300)
-            reach = min(4 / (fall + 1) / kink, _MOST_NEAR)
+            reach = min(4 / (fall + 1) / kink, _POINTS_BELOW)
             close = u + kink * np.arange(-math.ceil(reach), math.ceil(2 * reach))
             last = abs(u) + 8 / (fall + 1)
-            between = np.arange(slope, last, max(slope, last / _MOST_BETWEEN)) * math.copysign(1.0, u)
+            between = np.arange(slope, last, max(slope, last / _POINTS_BETWEEN)) * math.copysign(1.0, u)
             near = np.concatenate((close, between))
             near = near[np.abs(near) > least]
     # each time masses are spread they move to the next point, and a bounded loss has much at its end

@@ -21,13 +21,13 @@ from .step import ROUNDOFF, Atoms, Step
 
 # The error of n-point Gauss–Legendre on a panel over which the integrand changes by a factor e^s is below
 # s^{2n}·(n!)⁴/((2n+1)(2n)!³): 4e-15, 8e-15, 2e-15 of the integral at these s, 1e-18 for ten points on the widest.
-_FINEST, _FINE, _MEDIUM = 0.002, 0.05, 0.6
-_FAR = 64.0  # in the step's own units, beyond where it is cut off
-_HUGE = 700.0
-_HAIR = 1e-11  # of a point's mass, which may be dropped
-_MOST_EATEN = 20  # kinks lost at the top before a lattice is called too coarse
-_MOST_REMOVED = 5000  # concave kinks removed, beside twenty for each at the start, before the same is said
-_SNAP = 1e-7  # an atom this near a lattice point, in steps, is moved there; kappa carries the move
+_TWO_NODES, _THREE_NODES, _FIVE_NODES = 0.002, 0.05, 0.6
+_FARTHEST = 64.0  # in the step's own units, beyond where it is cut off
+_LARGEST_EXPONENT = 700.0  # whose exponential is a double
+_DROPPED_SHARE = 1e-11  # of a point's mass, which may be dropped
+_MOST_LOST_KINKS = 20  # kinks lost at the top before a lattice is called too coarse
+_MOST_REMOVED_KINKS = 5000  # concave kinks removed, beside twenty for each at the start, before the same is said
+_SNAP_DISTANCE = 1e-7  # an atom this near a lattice point, in steps, is moved there; kappa carries the move
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def _halves(
     if not left.size:
         return log_p, part, 0.0
     spread = width * (np.maximum(step.roughness(left), step.roughness(left + width)) + 2)
-    sizes = np.select([spread <= _FINEST, spread <= _FINE, spread <= _MEDIUM], [2, 3, 5], 10)
+    sizes = np.select([spread <= _TWO_NODES, spread <= _THREE_NODES, spread <= _FIVE_NODES], [2, 3, 5], 10)
     sign = 1.0 - 2.0 * (owner & 1)  # right halves are even
     point = c + (start + (owner + 1) // 2) * dt
     log_m, share = np.empty(left.size), np.empty(left.size)
@@ -166,7 +166,7 @@ def discretise(
     ends = step.loss(np.asarray(reach, dtype=float)) if continuous else np.zeros(0)
     where = (np.concatenate((atoms.loss, ends)) - c) / dt
     nearest = np.rint(where)
-    near = 1.0 if rounded else _SNAP
+    near = 1.0 if rounded else _SNAP_DISTANCE
     snapped = np.where(np.abs(where - nearest) < near, nearest, where)
     start, stop = (math.floor(snapped.min()), math.ceil(snapped.max())) if where.size else (0, 0)
     if stop == start:
@@ -185,15 +185,15 @@ def discretise(
         low = min(low, reach[0]) if math.isfinite(low) else reach[0]
         high = max(high, reach[1]) if math.isfinite(high) else reach[1]
         # and where it is far coarser than the step's loss, its points lie far beyond anything that happens
-        low, high = max(low, reach[0] - _FAR), min(high, reach[1] + _FAR)
+        low, high = max(low, reach[0] - _FARTHEST), min(high, reach[1] + _FARTHEST)
         log_h, part, worst = _halves(step, c, dt, start, count, (low, high))
         kappa += worst
         # What lies beyond is spread on a lattice point and infinity: above, its H1-mass goes to +∞ and its H0-mass
         # stays, which matters only to the other order; below likewise with the laws exchanged.
         cut = (step.loss(np.array([low, high])) - c) / dt
         (p_above, q_above), (p_below, q_below) = step.above(high), step.below(low)
-        last = min(max(math.floor(cut[1] + _SNAP), start), stop)
-        first = min(max(math.ceil(cut[0] - _SNAP), start), stop)
+        last = min(max(math.floor(cut[1] + _SNAP_DISTANCE), start), stop)
+        first = min(max(math.ceil(cut[0] - _SNAP_DISTANCE), start), stop)
         beyond = [(last - start, q_above + c + last * dt), (first - start, p_below)]
         only1 += math.exp(p_above)
         only0 += math.exp(q_below)
@@ -315,7 +315,7 @@ def _merge(points: Array, log_h: Array, part: Array, dt: float) -> tuple[Array, 
     unit = np.where(np.isfinite(unit), unit, 0.0)
     p_right, p_left, p_atom = (np.exp(v - unit) for v in (right, left, points))
     p, d = p_right + p_left + p_atom, p_left * f - p_right * e
-    hair = (d < 0) & (-d <= _HAIR * p)  # H1 has a little too much: without it the point is aligned
+    hair = (d < 0) & (-d <= _DROPPED_SHARE * p)  # H1 has a little too much: without it the point is aligned
     p, d = np.where(hair, p + d, p), np.where(hair, 0.0, d)
     live = np.flatnonzero(p > 0)
     if live.size == 0:
@@ -325,9 +325,9 @@ def _merge(points: Array, log_h: Array, part: Array, dt: float) -> tuple[Array, 
     aligned = _round_down(p, d, unit, dt) and not bool(hair.any())
     plus, minus = np.maximum(d, 0) / -math.expm1(-dt), np.maximum(-d, 0) / math.expm1(dt)
     jump = np.diff(unit)
-    if ((plus[:-1] > 0) & (jump < -_HUGE)).any() or ((minus[1:] > 0) & (jump > _HUGE)).any():
+    if ((plus[:-1] > 0) & (jump < -_LARGEST_EXPONENT)).any() or ((minus[1:] > 0) & (jump > _LARGEST_EXPONENT)).any():
         return np.full(n, -np.inf), False  # too coarse to claim anything
-    step_up = np.exp(np.clip(jump, -_HUGE, _HUGE))  # one unit of i+1 in units of i
+    step_up = np.exp(np.clip(jump, -_LARGEST_EXPONENT, _LARGEST_EXPONENT))  # one unit of i+1 in units of i
     taken = np.zeros(n)
     taken[1:] += plus[:-1] / step_up
     taken[:-1] += minus[1:] * step_up
@@ -413,7 +413,7 @@ def _hull(kinks: Array, unit: Array, dt: float) -> tuple[Array, bool]:
     before, after = _neighbours(alive)
 
     def scaled(i: int, j: int) -> float:
-        return math.exp(max(unit[i] - unit[j], -_HUGE))
+        return math.exp(max(unit[i] - unit[j], -_LARGEST_EXPONENT))
 
     try:
         with np.errstate(over="raise", invalid="raise"):
@@ -432,7 +432,7 @@ def _hulled(
     dt: float,
 ) -> tuple[Array, bool]:
     inside, n, eaten = True, v.size, 0
-    left = _MOST_REMOVED + 20 * len(pending)
+    left = _MOST_REMOVED_KINKS + 20 * len(pending)
     while pending:
         i = pending.pop()
         left -= 1
@@ -457,7 +457,7 @@ def _hulled(
                         pending.append(j)
             continue
         eaten += 1
-        if eaten > _MOST_EATEN:
+        if eaten > _MOST_LOST_KINKS:
             raise OverflowError
         # Down from the top, the profile is h = up − t·slope (in units of point i) once these kinks are passed; it
         # leaves 0 at the first crossing above the next kink.

@@ -17,8 +17,8 @@ from .tilt import Query, common_unit, reach_of
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-_HAIR = 1e-12  # of a lattice's origin
-_DEEP = -80.0  # a log probability that does not count beside a total variation
+_ORIGIN_SHIFT = 1e-12  # of a lattice's origin
+_NEGLIGIBLE_LOG = -80.0  # a log probability that does not count beside a total variation
 _MOST_MOMENTS = 256  # kept
 MOST_PAIRS = 2**24  # of points, for one question
 
@@ -109,7 +109,7 @@ class Product:
         """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
         apart = []
         for step, k in self.steps:
-            alone = grid_profile([(step, 1)], False, 0.1, Query("delta", 0.0), 0.1, _DEEP, None, MOST_PAIRS)
+            alone = grid_profile([(step, 1)], False, 0.1, Query("delta", 0.0), 0.1, _NEGLIGIBLE_LOG, None, MOST_PAIRS)
             apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
         return at_least_one(apart)
 
@@ -194,7 +194,7 @@ def _origin(step: Step, flipped: bool, dt: float) -> float:
         p, q = step.above(float(step.inverse_loss(np.asarray(high - dt / 2))))
     else:
         return 0.0
-    return p - q + (_HAIR if flipped else -_HAIR) if math.isfinite(p) and math.isfinite(q) else 0.0
+    return p - q + (_ORIGIN_SHIFT if flipped else -_ORIGIN_SHIFT) if math.isfinite(p) and math.isfinite(q) else 0.0
 
 
 def _finite_ends(step: Step) -> tuple[float, float]:

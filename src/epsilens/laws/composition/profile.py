@@ -22,8 +22,8 @@ from .step import ROUNDOFF
 from .tilt import LatticePlan, Query
 
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
-_HELD = 500.0  # how far from one loss masses are held, as logarithms
-_BLOCK = 64
+_HELD_RANGE = 500.0  # how far from one loss masses are held, as logarithms
+_BLOCK = 64  # points summed at once, where an answer is located
 
 
 class Anchor(NamedTuple):
@@ -230,7 +230,7 @@ class _TiltedSums:
     def __init__(self, power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
         n = power.r.size
         middle = min(max(round((loss - power.first_loss) / dt), 0), n - 1)
-        far = math.floor(_HELD / (abs(tilt) + 1) / dt)
+        far = math.floor(_HELD_RANGE / (abs(tilt) + 1) / dt)
         first, stop = max(middle - far, 0), min(middle + far + 1, n)
         self.r, self.dt, self.tilt = power.r[first:stop], dt, tilt
         self.fall, self.rise = (_powers(rate * dt, first - middle, stop - first) for rate in (-tilt, 1.0))
@@ -322,7 +322,7 @@ def _located(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: f
     That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
     may be off by more than what doubles hold about one loss. ``error`` is what one side adds to each mass.
     """
-    near = _HELD / (abs(tilt) + 1) / 4
+    near = _HELD_RANGE / (abs(tilt) + 1) / 4
     if power.r.size * dt <= near or about.kind == "delta":
         return about.loss
     blocks = -(-power.r.size // _BLOCK)
@@ -364,8 +364,8 @@ def lattice_profile(
 
 # Lattices of steps joined into one slice of their product: a transform for each side.
 
-_EACH = 2**16  # what a slice costs beside its points, in points
-_EACH_POINT = 0.25  # what a point of its two transforms costs
+_VIEW_COST = 2**16  # what a slice costs beside its points, in points
+POINT_COST = 0.25  # what a point of its two transforms costs
 CountedStep = tuple[Lattice, int]
 
 
@@ -379,13 +379,13 @@ def lattice_product(lattices: Sequence[CountedStep], outline: LatticePlan, ask: 
     dt = lattices[0][0].dt
     kappa, rho = math.fsum(k * one.kappa for one, k in lattices), math.fsum(k * one.rho for one, k in lattices)
     leak = 1.001 * math.fsum(k * one.lower.leak for one, k in lattices)
-    powers, tops, points = [], [], _EACH
+    powers, tops, points = [], [], _VIEW_COST
     for upper in (True,) if all(one.exact for one, _ in lattices) else (True, False):
         parts = parts_of(lattices, upper)
         tops.append(at_least_one((part.side.only1, part.count) for part in parts))
         frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
         powers.append(power(parts, dt, outline.tilt, frame))
-        points += math.ceil(_EACH_POINT * frame.size / 2)
+        points += math.ceil(POINT_COST * frame.size / 2)
     about = Anchor(ask.kind, ask.value, outline.loss)
     both, top = (powers[0], powers[-1]), np.asarray((tops[0], tops[-1]))
     return lattice_profile(both, outline.tilt, dt, kappa, rho, about, top, leak), points

@@ -19,25 +19,25 @@ from ...numerics.special import expm1mx
 from .step import ROUNDOFF, Step
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
-_WIDE = 4.0  # the change of a log density over a panel of ten nodes
-_BEND, _STEEP = 3.0, 10.0  # of twenty: of what is not entire, and of exponents that may be complex
+_PANEL_CHANGE = 4.0  # the change of a log density over a panel of ten nodes
+_BRANCH_CHANGE, _EXPONENT_CHANGE = 3.0, 10.0  # of twenty: of what is not entire, and of exponents that may be complex
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
-_FAR = 39.0  # normal mass beyond is below 1e-330
+_NORMAL_REACH = 39.0  # normal mass beyond is below 1e-330
 _FARTHEST = 1e300  # beyond which places, doubled, are no doubles
-_AGREE = 1e-13  # between a panel and its halves, relative
-_NOTHING = 45.0  # e^{−45} of the whole does not count
-_UNSEEN = -720.0  # log mass that no moment needs
+_AGREEMENT = 1e-13  # between a panel and its halves, relative
+_NEGLIGIBLE_DROP = 45.0  # e^{−45} of the whole does not count
+_UNSEEN_LOG = -720.0  # log mass that no moment needs
 _MOST_PANELS, _MOST_LEVELS = 20_000, 200
 _NODES, _WEIGHTS = LEGENDRE[10]
-_AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
+_PANEL_PLACES = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
-_LEFT_OUT = -40.0  # log mass
-_FIRST = np.linspace(0.0, 1.0, 49)
-_MOST_MADE = 4e6  # panels in one array: with their nodes, more than a gigabyte
-_MOST_PLANNED = 2000  # panels, where only a choice depends on them
-_FINE = 20
-_FINE_AT, _FINE_LOG = (1 + LEGENDRE[_FINE][0]) / 2, np.log(LEGENDRE[_FINE][1] / 2)
+_DIVERGENCE_CUT = -40.0  # log mass
+_FIRST_CUTS = np.linspace(0.0, 1.0, 49)
+_MOST_PANELS_AT_ONCE = 4e6  # panels in one array: with their nodes, more than a gigabyte
+_MOST_PLAN_PANELS = 2000  # panels, where only a choice depends on them
+_FINE_NODES = 20
+_FINE_PLACES, _FINE_LOG_WEIGHTS = (1 + LEGENDRE[_FINE_NODES][0]) / 2, np.log(LEGENDRE[_FINE_NODES][1] / 2)
 
 
 class TooManyPanels(Exception):  # noqa: N818 - says what there is
@@ -68,8 +68,8 @@ def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Arr
     if not left.size:
         return left, width, owner
     spread = width * np.maximum(step.roughness(left), step.roughness(left + width))
-    wanted = np.maximum(np.ceil(spread / _WIDE), 1)
-    if not float(wanted.sum()) <= min(most, _MOST_MADE):
+    wanted = np.maximum(np.ceil(spread / _PANEL_CHANGE), 1)
+    if not float(wanted.sum()) <= min(most, _MOST_PANELS_AT_ONCE):
         raise TooManyPanels
     pieces = wanted.astype(int)
     if (pieces > 1).any():
@@ -89,7 +89,7 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
         if step.knots:
             cuts = np.unique(np.concatenate((cuts, [k for k in step.knots if low < k < high])))
         width = cuts[1:] - cuts[:-1]
-        at = (cuts[:-1, None] + width[:, None] * _AT[1:-1]).ravel()
+        at = (cuts[:-1, None] + width[:, None] * _PANEL_PLACES[1:-1]).ravel()
         here = step.loss(at)
         here_p = step.log_p0(at) + here + (np.log(width)[:, None] + _LOG_WEIGHTS).ravel()
         loss = np.concatenate((loss, here)) if loss.size else here
@@ -116,7 +116,7 @@ def divergences(step: Step) -> float:
     atoms = step.atoms
     if atoms.only0 or atoms.only1:
         return math.inf
-    low, high = step.cutoffs(_LEFT_OUT, _LEFT_OUT)
+    low, high = step.cutoffs(_DIVERGENCE_CUT, _DIVERGENCE_CUT)
     found = nodes(step, low, high)
     return float(np.sum((np.exp(found.log_p) - np.exp(found.log_p - found.loss)) * found.loss))
 
@@ -125,7 +125,7 @@ def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
     """Cuts over which the log density changes by about 4, whatever the first ones."""
     bent = bend(cuts)
     total = np.concatenate(([0.0], np.cumsum((cuts[1:] - cuts[:-1]) * np.maximum(bent[1:], bent[:-1]))))
-    count = min(max(math.ceil(float(total[-1]) / _WIDE), least), _MOST_PLANNED)
+    count = min(max(math.ceil(float(total[-1]) / _PANEL_CHANGE), least), _MOST_PLAN_PANELS)
     return np.interp(np.linspace(0.0, float(total[-1]), count + 1), total, cuts)
 
 
@@ -137,13 +137,13 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     over the panel, so that ρ = 3.2 stays clear of its branch point; and all exponents together, real and imaginary, by
     at most 10, so that M is at most e^11 times the value in the middle: some 1e-15 is left.
     """
-    cuts = low + (high - low) * _FIRST
+    cuts = low + (high - low) * _FIRST_CUTS
     inside = [k for k in step.knots if low < k < high]
     if inside:
         cuts = np.sort(np.concatenate((cuts, inside)))
     change = _changes(step, cuts, steepness)
     total = np.cumsum(change)
-    if not float(total[-1]) < most / _FINE:
+    if not float(total[-1]) < most / _FINE_NODES:
         return None
     # so many panels that each has the same change, and then once more where that was not quite so
     panel = np.linspace(0.0, float(total[-1]), math.ceil(1.05 * float(total[-1])) + 1)[1:-1]
@@ -155,7 +155,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
         change = _changes(step, cuts, steepness)
         if float(change.max()) <= 1.02:
             break
-        if not float(change.sum()) < most / _FINE:
+        if not float(change.sum()) < most / _FINE_NODES:
             return None
         pieces = np.maximum(np.ceil(change / 1.02), 1).astype(int)
         rank = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
@@ -163,17 +163,17 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     else:
         return None
     width = cuts[1:] - cuts[:-1]
-    at = (cuts[:-1, None] + width[:, None] * _FINE_AT).ravel()
+    at = (cuts[:-1, None] + width[:, None] * _FINE_PLACES).ravel()
     with np.errstate(divide="ignore"):
-        return at, (np.log(width)[:, None] + _FINE_LOG).ravel()
+        return at, (np.log(width)[:, None] + _FINE_LOG_WEIGHTS).ravel()
 
 
 def _changes(step: Step, cuts: Array, steepness: float) -> Array:
     """By how much the integrand changes from cut to cut, in units of what twenty nodes allow."""
     width = cuts[1:] - cuts[:-1]
     bend, wave, loss = step.roughness(cuts), step.singularity_rate(cuts), step.loss(cuts)
-    change = (width * np.maximum(bend[1:], bend[:-1]) + steepness * (loss[1:] - loss[:-1])) / _STEEP
-    return np.maximum(width * np.maximum(wave[1:], wave[:-1]) / _BEND, change)
+    change = (width * np.maximum(bend[1:], bend[:-1]) + steepness * (loss[1:] - loss[:-1])) / _EXPONENT_CHANGE
+    return np.maximum(width * np.maximum(wave[1:], wave[:-1]) / _BRANCH_CHANGE, change)
 
 
 #: (loss, log H0-density q, log q·e^{aL}) → the logarithm of what is integrated, positive.
@@ -203,10 +203,10 @@ def _refined(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) 
 
     def on(left: Array, width: Array) -> tuple[Array, Array, Array]:
         """Of each panel: log integral, log of a bound on it, rounding error of the integrand."""
-        at = (left[:, None] + width[:, None] * _AT).ravel()
+        at = (left[:, None] + width[:, None] * _PANEL_PLACES).ravel()
         loss, log_q = step.loss(at), step.log_p0(at)
         exponent, size = grown(at, loss, log_q)
-        values = f(loss, log_q, exponent).reshape(left.size, _AT.size)
+        values = f(loss, log_q, exponent).reshape(left.size, _PANEL_PLACES.size)
         log_width = np.log(width)
         inner = values[:, 1:-1] + _LOG_WEIGHTS
         top = inner.max(axis=1)
@@ -232,11 +232,11 @@ def _refined(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) 
         total = _total([*done, both, np.asarray([atoms])])
         with np.errstate(invalid="ignore", over="ignore"):
             off = np.abs(np.expm1(whole - both))
-            fine = off <= np.maximum(_AGREE, noise.max(axis=1))
+            fine = off <= np.maximum(_AGREEMENT, noise.max(axis=1))
             fine |= np.isneginf(whole) & np.isneginf(both)
             highest = most.max(axis=1)
             fine |= (np.log(np.maximum(off, 1e-300)) + both < total - 37) & (highest < total + 20)
-            fine |= highest < total - _NOTHING
+            fine |= highest < total - _NEGLIGIBLE_DROP
         fine |= (level == _MOST_LEVELS - 1) | (2 * both.size > _MOST_PANELS)
         done.append(both[fine])
         if fine.all():
@@ -251,11 +251,11 @@ def _cuts(step: Step, power: float) -> Array:
     assert step.support is not None
     low, high = step.support
     mu = step.shift
-    reach = max(_FAR + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
+    reach = max(_NORMAL_REACH + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
     reach = min(reach, _FARTHEST)
     low, high = max(low, -reach), min(high, reach)
     if 0 <= power <= 1:  # dH1^a dH0^{1−a} is at most a·dH1 + (1−a)·dH0
-        seen = step.cutoffs(_UNSEEN, _UNSEEN)
+        seen = step.cutoffs(_UNSEEN_LOG, _UNSEEN_LOG)
         low, high = max(low, seen[0]), min(high, seen[1])
     shifts = [0.0, mu, power * mu, (1 - power) * mu, (2 * power - 1) * mu] if mu else [low, high]
     places = [(s, 1.0) for shift in shifts for s in (shift, -shift)]

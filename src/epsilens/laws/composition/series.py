@@ -30,19 +30,20 @@ from .step import ROUNDOFF, CountedStep, Tilting
 from .tilt import DEEPEST, SaddlePoint, decided, reach_of
 from .tilt import aim as aim_at
 
-_CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
+_CHEAP_WORK, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
 _MOST_TERMS, _FEW_TERMS = 2**15, 1000
-_MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
-_MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
-_FOR_SLOPES = 3.0
-_UP, _DOWN = np.geomspace(0.25, 20.0, 9), np.append(np.geomspace(0.03, 0.8, 7), 1.0)  # for Chernoff's bounds
-_LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
-_FEW, _TOGETHER = 64, 16  # of a long table
-_SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
-_AWAY = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
-_SLACK = 1e-9
-_LONG = 2048  # terms
-_HELD = 1e-290  # less mass may have been rounded up to a double
+_FIRST_FREQUENCY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
+_DEEPEST_ANSWER = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
+_SLOPE_DEPTH = 3.0  # less of that, where the answer is read from slopes
+_UP_SHIFTS = np.geomspace(0.25, 20.0, 9)  # of Chernoff's bounds, in inverse standard deviations
+_DOWN_SHIFTS = np.append(np.geomspace(0.03, 0.8, 7), 1.0)  # the same, as shares of the tilt
+_TILT_SHARES: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
+_SHORT_TABLE, _SHARED_BOUNDS = 64, 16  # of a long table
+_PERIOD_MARGIN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
+_CUT_SHIFTS = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
+_SLACK = 1e-9  # relative, of the masses cut off
+_LONG_SERIES = 2048  # terms
+_TINY = 1e-290  # less mass may have been rounded up to a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Series:
 
     def at(self, loss: Array) -> tuple[Array, Array]:
         """The sum at some losses, and its derivative."""
-        if self.terms.size > _LONG:
+        if self.terms.size > _LONG_SERIES:
             return self._folded(loss)
         turn, both = self._turning
         found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
@@ -127,8 +128,8 @@ class Series:
 
 def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
     """min e^{a − sx}, which falls with x; of growing x, one bound serves the few that follow."""
-    if grows and x.size > _FEW * _TOGETHER:
-        return np.repeat(_away(log_a, s, x[::_TOGETHER]), _TOGETHER)[: x.size]
+    if grows and x.size > _SHORT_TABLE * _SHARED_BOUNDS:
+        return np.repeat(_away(log_a, s, x[::_SHARED_BOUNDS]), _SHARED_BOUNDS)[: x.size]
     return np.asarray(np.exp(np.minimum((log_a - np.multiply.outer(x, s)).min(axis=-1), 700.0)))
 
 
@@ -148,7 +149,7 @@ def series(
         frame = _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
         if frame is not None and (best is None or frame.work < 0.5 * best.work):
             best = frame
-        if best is not None and best.work <= _CHEAP:
+        if best is not None and best.work <= _CHEAP_WORK:
             break
         if not aim.heavy and (best is None or best.count <= _FEW_TERMS):
             break
@@ -203,7 +204,7 @@ def _frame(
     spread: float,
 ) -> _Frame | None:
     """What a series at one tilt takes; None if its frequencies do not end."""
-    laws = _laws(steps, flipped, tilt, reaches, _MOST_LIKELY / spread)
+    laws = _laws(steps, flipped, tilt, reaches, _FIRST_FREQUENCY / spread)
     if laws is None:
         return None
     spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
@@ -216,11 +217,11 @@ def _frame(
     most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
     if not math.isfinite(most_y):
         return None
-    if most_y > _MOST_LIKELY / spread:
+    if most_y > _FIRST_FREQUENCY / spread:
         laws = _laws(steps, flipped, tilt, reaches, most_y)
         if laws is None:
             return None
-    up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
+    up, down, span = _UP_SHIFTS / spread, _DOWN_SHIFTS * tilt, _PERIOD_MARGIN * spread
     s = np.concatenate((up, -down))
     moments = sum(k * law.log_moment(s) for law, k in laws) + _log_peak(tilt + s)
     k_up, k_down = moments[: up.size], moments[up.size :]
@@ -242,13 +243,13 @@ def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
         yield tilt, aim.spread
     tolerance = min(aim.tolerance, 1.0)
     if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
-        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _MOST_LOST - _FOR_SLOPES)
+        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _DEEPEST_ANSWER - _SLOPE_DEPTH)
     else:
-        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _MOST_LOST)
+        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _DEEPEST_ANSWER)
     found: list[tuple[float, float, float]] = []
-    tilts = tilt * _LESS
+    tilts = tilt * _TILT_SHARES
     spreads = k_of.spreads(tilts)[1]
-    s = np.multiply.outer(1 / spreads, _UP)
+    s = np.multiply.outer(1 / spreads, _UP_SHIFTS)
     here, k = k_of(tilts), k_of((tilts[:, None] + s).ravel()).reshape(s.shape)
     losts = here - tilts * aim.loss - aim.log_value
     periods = ((k + (20 + np.maximum(losts, 0.0) - here)[:, None]) / s).min(axis=1) - aim.loss
@@ -349,7 +350,7 @@ class CutOffMass:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
         against = self._against(loss)
         low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
-        surely = against if self.q > _HELD else 0.0
+        surely = against if self.q > _TINY else 0.0
         high = np.maximum(self.p * (1 + _SLACK) - surely * (1 - _SLACK) * (1 - unlikely), 0.0)
         return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
 
@@ -374,7 +375,7 @@ def rest_of(
     spread: float,
 ) -> CutOffMass:
     """The rest of a product cut off at ``reaches``, whose kept parts, tilted, are ``laws``."""
-    s = _AWAY / spread
+    s = _CUT_SHIFTS / spread
     # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
     shift, k_of = s - tilt if flipped else -1 - s - tilt, np.zeros(s.size)
     # logarithms: no step shows a loss at infinity; then none below its cut; then none above it
@@ -421,12 +422,11 @@ def _none(k: int, mass: float, of: float = 1.0) -> float:
 # chords of the upper side are upper bounds, and the mean slope of h between two points is the false-positive rate of a
 # test whose recall is known nearly as well as h.
 
-_TINY = 1e-290
-_FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
-_OF_SLOPES = 1e-4
-_CUTS = 6
-_MOST_TABLE = 2**18
-_MOST_AT_ONCE = 2**20
+_FINEST_ERROR, _HEAVY_ERROR = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
+_SLOPE_ERROR = 1e-4  # the same where the curve is read from differences of h
+_MOST_CUTS = 6  # each at a smaller loss
+_MOST_TABLE = 2**18  # points of a table of h
+_MOST_AT_ONCE = 2**20  # losses times terms in one array
 
 
 def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, width: float) -> SeriesProfile | None:
@@ -435,7 +435,7 @@ def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint
         return None  # a lattice is exact
     count = sum(k for _, k in steps)
     most = math.inf
-    for _ in range(_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
+    for _ in range(_MOST_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
         if not (aim.heavy or aim.longest > 64 * aim.spread):
             break
         shorter = decided(steps, flipped, aim)
@@ -444,9 +444,9 @@ def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint
         most = shorter
         aim = aim_at(steps, flipped, aim.ask, width, most)
     # a curve is read from differences of h
-    enough = (_OF_SLOPES if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
+    enough = (_SLOPE_ERROR if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
     # more digits cost little, unless rare large losses must be followed further out
-    for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
+    for tolerance in (min(enough, _HEAVY_ERROR), enough) if aim.heavy else (min(enough, _FINEST_ERROR),):
         # of the mass of H1 above a threshold, h is about one part in 1 + λ
         level = min(max(aim.log_value, DEEPEST), 0.0) - math.log1p(max(aim.saddle, 0.0))
         level += math.log(0.01 * tolerance / count)

@@ -20,8 +20,9 @@ from .step import ROUNDOFF, CountedStep, Step
 
 _NONE = np.zeros(0)
 DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
-_MANY, _UNSEEN = 2048, -100.0  # nodes that are summed up tilt by tilt, and a log weight of them that does not count
-_SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
+_MANY_NODES = 2048  # more are summed up tilt by tilt
+_UNSEEN_LOG = -100.0  # a log weight that does not count in such a sum
+_FIRST_SHARES, _FINER_SHARES = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
 class Query(NamedTuple):
@@ -94,7 +95,7 @@ class Cumulants:
         """K at each tilt."""
         total = np.zeros(tilts.shape)
         for loss, log_p, k in self.laws:
-            if loss.size > _MANY:
+            if loss.size > _MANY_NODES:
                 total += k * np.asarray([_log_mass(tilt * loss + log_p) for tilt in tilts.tolist()])
                 continue
             a = np.multiply.outer(tilts, loss)
@@ -117,7 +118,7 @@ class Cumulants:
         """The same at each tilt."""
         mean, variance = np.zeros(tilts.size), np.zeros(tilts.size)
         for loss, log_p, k in self.laws:
-            if loss.size > _MANY:
+            if loss.size > _MANY_NODES:
                 each = np.asarray([_moments(loss, tilt * loss + log_p) for tilt in tilts.tolist()]).reshape(-1, 2)
                 mean, variance = mean + k * each[:, 0], variance + k * each[:, 1]
                 continue
@@ -176,13 +177,13 @@ def _log_mass(log_p: Array) -> float:
     """log Σ e^{log p}, of what is seen beside the largest."""
     top = float(log_p.max())
     beside = log_p - top
-    return top + math.log(float(np.exp(beside[beside > _UNSEEN]).sum()))
+    return top + math.log(float(np.exp(beside[beside > _UNSEEN_LOG]).sum()))
 
 
 def _moments(loss: Array, log_p: Array) -> tuple[float, float]:
     """Mean and variance of these losses, of what is seen beside the likeliest."""
     beside = log_p - float(log_p.max())
-    seen = beside > _UNSEEN
+    seen = beside > _UNSEEN_LOG
     weight, loss = np.exp(beside[seen]), loss[seen]
     mass = float(weight.sum())
     mean = float(weight @ loss) / mass
@@ -308,7 +309,7 @@ def aim(
         mean, sd = k_of.spread(0.0)
         sd = sd if sd > 1e-12 * abs(mean) and sd > 1e-140 else 1.0  # all at one loss: no scale
         far = abs(ask.value - mean) if ask.kind == "delta" else abs(mean)
-        grid = 1e-3 / max(sd, far) * (1e6 * max(sd, far) / sd) ** _SHARES
+        grid = 1e-3 / max(sd, far) * (1e6 * max(sd, far) / sd) ** _FIRST_SHARES
         if ask.kind == "roc":
             grid = np.concatenate((np.linspace(-0.6, -1e-9, 8), grid))
         elif ask.kind == "recall" and ask.value > HALF:  # the threshold is where H1 rarely falls below
@@ -316,7 +317,7 @@ def aim(
         first = _saddle(ask, grid, k_of(grid))[0]
         i = int(np.argmin(np.abs(grid - first)))
         first, last = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, grid.size - 1)])
-        grid = first + (last - first) * _FINER
+        grid = first + (last - first) * _FINER_SHARES
         saddle, loss, log_value = _saddle(ask, grid, k_of(grid))
         if ask.kind != "delta" or abs(log_value - guess) < 4 + 0.1 * abs(guess):
             break

@@ -542,7 +542,7 @@ class LeakyH0Step(DelegatingStep):
         return Exactness.BOUND
 
 
-_X, _W = LEGENDRE[10]
+_NODES, _WEIGHTS = LEGENDRE[10]
 
 
 @dataclass(frozen=True)
@@ -659,8 +659,8 @@ class SymmetrizedStep(DelegatingStep):
         left, width, _ = panels(self.base, np.asarray([self._zero, self._zero + x]))
         if not left.size:
             return -math.inf, -math.inf
-        at = (left[:, None] + width[:, None] * ((1 + _X) / 2)).ravel()
-        log_q = self.base.log_p0(at) + np.log((width[:, None] / 2 * _W).ravel())
+        at = (left[:, None] + width[:, None] * ((1 + _NODES) / 2)).ravel()
+        log_q = self.base.log_p0(at) + np.log((width[:, None] / 2 * _WEIGHTS).ravel())
         return float(np.logaddexp.reduce(log_q + self.base.loss(at))), float(np.logaddexp.reduce(log_q))
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
