@@ -13,8 +13,7 @@ from scipy.stats import binom
 
 import epsilens as el
 from epsilens.laws.composition.composed_law import ComposedLaw
-from epsilens.laws.composition.wrappers import LabelledMixture
-from epsilens.laws.composition.wrappers import SampledStep
+from epsilens.laws.composition.wrappers import LabelledMixture, SampledStep
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 from epsilens.mechanisms.batches import Batches
 from epsilens.readings.law import Exactness

@@ -38,9 +38,8 @@ from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
 from ..laws.composition.composed_law import ComposedLaw
-from ..laws.composition.wrappers import LabelledMixture
 from ..laws.composition.step import Atoms, CountedStep, Step
-from ..laws.composition.wrappers import SampledStep, SymmetrizedStep
+from ..laws.composition.wrappers import LabelledMixture, SampledStep, SymmetrizedStep
 from ..laws.finite import Finite, FiniteStep
 from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
