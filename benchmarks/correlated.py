@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from epsilens.attacks.correlated import chain, normal, table
-from epsilens.attacks.correlated.joint_normal.enumeration import available, count, enumerate_adversaries, front
-from epsilens.attacks.correlated.joint_normal.problem import Problem
+from epsilens.attacks.correlated.normal_enumeration import available, count, enumerate_adversaries, front
+from epsilens.attacks.correlated.normal_problem import Problem
 from epsilens.papers.li2019 import abstract_search, algorithm1
 
 PROVEN = {30: 2.1296494219, 40: 2.4353818661, 60: 2.7813934033}  # papers-002-004, C(a)

@@ -15,7 +15,7 @@ import pytest
 from tests.specimens import EXPERIMENTS
 
 import epsilens as el
-from epsilens.attacks.knowledge.composite import above
+from epsilens.attacks.composite_knowledge import above
 from epsilens.errors import InputError
 from epsilens.laws.laplace import Laplace
 from epsilens.laws.normal import Normal

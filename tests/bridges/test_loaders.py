@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.bridges import loaded, opacus_accountant, trained
-from epsilens.bridges.loaders import Loop, Way, loop_of, over
+from epsilens.bridges.training import Loop, Way, loop_of, over
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch and Opacus warn of much that is not ours
 

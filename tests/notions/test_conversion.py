@@ -15,7 +15,7 @@ from tests.strategies import positive
 
 import epsilens as el
 from epsilens import notions as n
-from epsilens.notions import bounds
+from epsilens.notions import implications
 
 EPSILONS = [1e-300, 1e-150, 1e-12, 1e-6, 1e-3, 0.1, 1.0, 5.0, 50.0, 700.0, 1e4]
 
@@ -26,15 +26,15 @@ def test_bounds_against_mpmath(epsilon: float) -> None:
     with mpmath.workdps(digits):
         e = mpmath.mpf(epsilon)
         c = e / -mpmath.expm1(-e)
-        assert bounds.information_from_odds(epsilon) == pytest.approx(
+        assert implications.information_from_odds(epsilon) == pytest.approx(
             float(c - 1 - mpmath.log(c)), rel=1e-12, abs=1e-323
         )
-        assert bounds.information_from_belief(epsilon) == pytest.approx(
+        assert implications.information_from_belief(epsilon) == pytest.approx(
             float(e * mpmath.tanh(e / 2)), rel=1e-12, abs=1e-323
         )
         for p in (0.0, 1e-9, 0.2, 0.5):
             want = float(mpmath.log(p + (1 - mpmath.mpf(p)) * mpmath.exp(e)))
-            assert bounds.belief_from_odds(epsilon, p) == pytest.approx(want, rel=1e-12)
+            assert implications.belief_from_odds(epsilon, p) == pytest.approx(want, rel=1e-12)
 
 
 def test_information_from_odds_is_the_maximum() -> None:
@@ -44,14 +44,14 @@ def test_information_from_odds_is_the_maximum() -> None:
         high = low * math.exp(epsilon)
         w = (1 - low) / (high - low)
         told = w * high * np.log(high) + (1 - w) * low * np.log(low)
-        assert bounds.information_from_odds(epsilon) == pytest.approx(told.max(), rel=1e-6)
-        assert bounds.information_from_odds(epsilon) <= bounds.information_from_belief(epsilon) <= epsilon
+        assert implications.information_from_odds(epsilon) == pytest.approx(told.max(), rel=1e-6)
+        assert implications.information_from_odds(epsilon) <= implications.information_from_belief(epsilon) <= epsilon
 
 
 @pytest.mark.parametrize("nats", [0.0, 1e-300, 1e-20, 1e-10, 1e-6, 0.01, 0.1109, 0.5, 0.6931, 0.7, 5.0])
 def test_even_odds_success(nats: float) -> None:
     """Fano at even odds, inverted; never below the true value."""
-    chance = bounds.even_odds_success(nats)
+    chance = implications.even_odds_success(nats)
     if nats == 0:
         assert chance == 0.5
     elif nats >= math.log(2):

@@ -12,7 +12,7 @@ from tests.notions import naive
 
 import epsilens as el
 from epsilens import notions as n
-from epsilens.notions import bounds
+from epsilens.notions import implications
 
 _EPSILON: dict[str, Callable[..., float]] = {
     "dp": lambda m, p: n.dp(m),
@@ -118,7 +118,7 @@ def test_for_every_prior(seed: int) -> None:
         for row in n.IMPLICATIONS:
             if row.holds(c) and "mi-marginal" not in (row.source, row.target) and "database" not in row.target:
                 assert values[row.target] <= row.promised(values[row.source], c) * (1 + 1e-5) + 1e-12
-        assert values["mi"] <= bounds.information_from_odds(n.dp(m)) + 1e-12
+        assert values["mi"] <= implications.information_from_odds(n.dp(m)) + 1e-12
 
 
 def test_information_given_others_is_a_case_of_every_prior() -> None:
@@ -146,7 +146,7 @@ def test_factors_are_reached(epsilon: float) -> None:
     full = n.noisy_sum(epsilon, records=1, values=(0, 1, 2))
     assert n.dp(full) == pytest.approx(2 * n.blowfish(full, [(0, 1), (1, 2)]))  # blowfish → dp, d·ε
     coin, fair = n.examples.coin(epsilon)
-    assert n.membership(coin, fair) == pytest.approx(bounds.belief_from_odds(epsilon, 0.5))  # ip → mp
+    assert n.membership(coin, fair) == pytest.approx(implications.belief_from_odds(epsilon, 0.5))  # ip → mp
     # mp → ip, 2·ε: two rare values, one more likely by γ and one less, the rest makes up for it
     g, q = math.exp(epsilon), 0.01
     r = 0.2 / g
@@ -167,7 +167,7 @@ def test_information_is_reached_by_random_sets(epsilon: float) -> None:
     share = s / v  # of sets that hold a value; P(o|x)/P̄ is t·e^ε inside and t outside
     t = 1 / (share * e + 1 - share)
     told = share * t * e * (math.log(t) + epsilon) + (1 - share) * t * math.log(t)
-    bound = bounds.information_from_odds(epsilon)
+    bound = implications.information_from_odds(epsilon)
     assert told <= bound * (1 + 1e-12)
     assert told == pytest.approx(bound, rel=1e-4)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.notions.catalogue import find
+from epsilens.notions.implications import find
 from epsilens.show.charts.cases import cases_roc
 from epsilens.show.document import flat
 from epsilens.show.explanation import explain

@@ -23,7 +23,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from numpy.typing import NDArray
+from scipy.special import gammaln, log_softmax
 
 from ..checks import Array
 from ..errors import InputError
@@ -36,8 +37,135 @@ from ..laws.intersection import TwoSidedBound
 from ..laws.laplace import Laplace
 from ..laws.normal import KnownShiftStep, Normal, NormalStep
 from ..laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
+from ..numerics.roots import root
 from ..readings.law import Law
-from .ratio_extrema import turning_points
+
+# Where the likelihood ratio of two mixtures of normal laws of one σ turns from rising to falling or back: all places.
+# In units of σ, llr′(x) is the mean of the location s given x under H1 minus that under H0, llr″(x) the difference of
+# the variances and llr‴(x) that of the third central moments. Each is bounded no further than h from x, with p and q
+# the laws of s given x, m and n their means, R the range of the locations:
+#
+# - the variance by G = Σ(s − m)²·e^{|s − m|·h}·p, since Σe^{(s − m)u}·p ≥ 1 (Jensen), and the third moment by R·G;
+# - where p and q hardly differ, with w = e^{(|s − n| + |m − n|)·h}, the mean of |s − n|ᵏ under either by
+#   g_k = Σ|s − n|ᵏ·w·max(p, q), and the difference of the two means by D_k = S_k + S₀·g_k, S_k = Σ|s − n|ᵏ·w·|q − p|;
+#   so |llr″| ≤ D₂ + 2·g₁·D₁ and |llr‴| ≤ D₃ + 3(D₁·g₂ + g₁·D₂) + 6·g₁²·D₁.
+#
+# So it is known how far llr′ can move within h of x: where that is less than its distance from zero, it has no zero
+# there. Nothing is missed by a coarse grid.
+
+_FAR = 765.0  # further than the pair of laws is ever looked at
+_STILL = 1e-15  # where the log-likelihood ratio moves by less than this it does not move
+_NOISE = 1e-15  # relative to the terms of llr′ and of their logarithms: smaller is rounding
+_HALVINGS = 60  # by then the ends of an interval are one double
+
+
+def turning_points(line0: NormalMixture, line1: NormalMixture) -> tuple[float, ...]:
+    """The places where llr′ changes sign, of mixtures whose normal laws all have one σ.
+
+    Intervals are halved until llr′ has one sign in each, or is monotone, or the ratio moves by no more than rounding.
+    """
+    if max(line0.locations) <= min(line1.locations) or max(line1.locations) <= min(line0.locations):
+        return ()
+    pair = _pair(line0, line1)
+    low, high = pair.places[0], pair.places[-1]
+    edges = np.unique(np.concatenate((np.linspace(low - _FAR, high + _FAR, 257), np.linspace(low, high, 257))))
+    left, right = edges[:-1], edges[1:]
+    signed: list[Array] = []  # ends of intervals that are settled
+    for _ in range(_HALVINGS):
+        middle, half = (left + right) / 2, (right - left) / 2
+        at = pair.near(middle, half)
+        steady = np.abs(at.slope) > at.change + at.noise
+        settled = steady | at.monotone
+        signed += [left[settled], right[settled]]
+        open_ = ~settled & ((np.abs(at.slope) + at.change) * half > _STILL)
+        left, right = np.concatenate((left[open_], middle[open_])), np.concatenate((middle[open_], right[open_]))
+        if not left.size:
+            break
+    return pair.turns(np.unique(np.concatenate(signed)))
+
+
+class _Near(NamedTuple):
+    """llr′ at a point, how far it can move from there, whether it only rises or only falls, and its rounding."""
+
+    slope: Array
+    change: Array
+    monotone: NDArray[np.bool_]
+    noise: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """Two mixtures on the same places, in units of σ about ``centre``; ``logs`` are those of weights, −∞ for none."""
+
+    places: Array
+    logs: Array
+    centre: float
+    sigma: float
+
+    def _given(self, x: Array) -> tuple[Array, Array, Array]:
+        """Logarithms of the two laws of the location given x, and the locations from the likeliest: both are counted
+        from there, which keeps the digits of a slope far below rounding.
+        """
+        close = np.clip(x, self.places[0], self.places[-1])[:, None]
+        fit = (self.places - close) * (x[:, None] - (self.places + close) / 2)
+        likeliest = self.places[np.argmax(self.logs.max(axis=0) + fit, axis=1), None]
+        away = self.places - likeliest
+        fit = away * (x[:, None] - (self.places + likeliest) / 2)
+        share0, share1 = (log_softmax(logs + fit, axis=1) for logs in self.logs)
+        return share0, share1, away
+
+    def slope(self, x: Array) -> Array:
+        """llr′(x)."""
+        share0, share1, away = self._given(x)
+        return np.asarray(((np.exp(share1) - np.exp(share0)) * away).sum(axis=1))
+
+    def near(self, x: Array, half: Array) -> _Near:
+        """What is known of llr′ no further than ``half`` from x."""
+        share0, share1, away = self._given(x)
+        reach, h = self.places[-1] - self.places[0], half[:, None]
+        slope = ((np.exp(share1) - np.exp(share0)) * away).sum(axis=1)
+        variances, grown = [], []
+        for share in (share0, share1):
+            p = np.exp(share)
+            from_mean = np.abs(away - (p * away).sum(axis=1, keepdims=True))
+            variances.append((p * from_mean**2).sum(axis=1))
+            grown.append((_swollen(share + from_mean * h) * from_mean**2).sum(axis=1))
+        top, far = np.maximum(share0, share1), from_mean
+        swollen = _swollen(top + (far + np.abs(slope)[:, None]) * h)
+        differ = swollen * -np.expm1(np.minimum(share0, share1) - top)
+        g = [(swollen * far**k).sum(axis=1) for k in range(4)]
+        d = [(differ * far**k).sum(axis=1) + differ.sum(axis=1) * g[k] for k in range(4)]
+        bend = np.abs(variances[1] - variances[0])
+        second = np.minimum(np.maximum(*grown), d[2] + 2 * g[1] * d[1])
+        third = d[3] + 3 * (d[1] * g[2] + g[1] * d[2]) + 6 * g[1] ** 2 * d[1]
+        further = half * np.minimum(reach * (grown[0] + grown[1]), third)
+        most = np.minimum.reduce((bend + further, second, np.full(x.shape, reach**2 / 4)))
+        noise = _NOISE * (np.exp(top) * (1 - top) * np.abs(away)).sum(axis=1)
+        return _Near(slope, half * most, bend > further + _NOISE * (variances[0] + variances[1]), noise)
+
+    def turns(self, points: Array) -> tuple[float, ...]:
+        """One zero for each change of sign of llr′ along those of the points where it is more than rounding."""
+        at = self.near(points, np.zeros(points.shape))
+        signs = np.where(np.abs(at.slope) > at.noise, np.sign(at.slope), 0.0)
+        points, signs = points[signs != 0], signs[signs != 0]
+        turn = np.flatnonzero(signs[1:] != signs[:-1])
+        zeros = root(self.slope, points[turn], points[turn + 1], atol=1e-15)
+        return tuple((self.centre + self.sigma * zeros).tolist())
+
+
+def _swollen(logs: Array) -> Array:
+    """e^logs, cut where every bound made of it is beyond R²/4 already."""
+    return np.asarray(np.exp(np.minimum(logs, 150.0)))
+
+
+def _pair(line0: NormalMixture, line1: NormalMixture) -> _Pair:
+    places, index = np.unique([*line0.locations, *line1.locations], return_inverse=True)
+    logs = np.full((2, places.size), -np.inf)
+    for row, at, line in zip(logs, np.split(index, [len(line0.locations)]), (line0, line1), strict=True):
+        np.logaddexp.at(row, at, np.log(line.weights))
+    centre = float(places[0] + places[-1]) / 2
+    return _Pair((places - centre) / line0.scale, logs, centre, line0.scale)
+
 
 #: Beyond this many noise widths the readings of a mixture lose their digits.
 _WIDEST = {"scale": 500.0, "sigma": 100.0}
@@ -60,7 +188,7 @@ _TOLD = (
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class LatentAnswer:
     """A noisy answer given each configuration: ``shares[c, r]`` of it lie around ``places[r]``, which rise."""
 
     places: Array
@@ -108,7 +236,7 @@ class _Prior(NamedTuple):
     second: Array
 
 
-def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[Answer, int]]) -> tuple[Law, str]:
+def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[LatentAnswer, int]]) -> tuple[Law, str]:
     """The law of all answers, each so often, given how likely each configuration is in either world; and a note.
 
     Exact for one query under normal noise, however often and with whatever σ; a bracket under Laplace noise where the
@@ -133,9 +261,11 @@ def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[Answer, int]]) -> tu
     return TwoSidedBound((high.as_bound(), *bounds), attained=below), _BRACKET
 
 
-def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prior, list[tuple[Answer, int]]]:
+def _merged(
+    prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]
+) -> tuple[_Prior, list[tuple[LatentAnswer, int]]]:
     """Configurations that all answers treat alike as one, those that never occur left out, equal answers counted."""
-    counted: list[tuple[Answer, int]] = []
+    counted: list[tuple[LatentAnswer, int]] = []
     for answer, k in answers:
         for i, (other, n) in enumerate(counted):
             if _same(answer, other):
@@ -149,11 +279,12 @@ def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prio
     where = where.ravel()
     under0, under1 = (np.asarray(np.bincount(where, weights=w[live] / w[live].sum()), dtype=float) for w in prior)
     return _Prior(under0, under1), [
-        (Answer(answer.places, answer.shares[live[first]], answer.noise, answer.width), k) for answer, k in counted
+        (LatentAnswer(answer.places, answer.shares[live[first]], answer.noise, answer.width), k)
+        for answer, k in counted
     ]
 
 
-def _same(one: Answer, other: Answer) -> bool:
+def _same(one: LatentAnswer, other: LatentAnswer) -> bool:
     return (
         (one.noise, one.width) == (other.noise, other.width)
         and np.array_equal(one.places, other.places)
@@ -164,7 +295,7 @@ def _same(one: Answer, other: Answer) -> bool:
 # -- normal noise on one line -----------------------------------------------------------------------------------------
 
 
-def _on_line(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> Law | None:
+def _on_line(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> Law | None:
     """The projection on the line of the means, where they lie on one; None where they do not."""
     if any(np.any((a.shares > 0).sum(axis=1) > 1) for a, _ in answers):
         return None
@@ -191,7 +322,7 @@ class _Coupled(NamedTuple):
     moved: Array  # pairs × answers
 
 
-def _coupled(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> _Coupled:
+def _coupled(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Coupled:
     """Quantiles to quantiles in the order of what the answers add up to."""
     total = sum((k / a.width) * (a.ends[0] + a.ends[1]) / 2 for a, k in answers)
     order = np.argsort(total, kind="stable")
@@ -210,7 +341,7 @@ def _coupled(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> _Coupled:
     return _Coupled(share[share > 0], np.stack(moved, axis=1))
 
 
-def _furthest(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
+def _furthest(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
     """Each answer moved as far as any coupled pair moves it."""
     moved = pairs.moved.max(axis=0)
     if moved.max() > MOST_LOSS:
@@ -228,7 +359,7 @@ def _furthest(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
     return products.product(factors).law.as_bound()
 
 
-def _normals(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
+def _normals(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
     """The pair is told, and every answer is taken for a normal one that is no harder to tell apart: Σ share·N(c)."""
     sizes = np.zeros(pairs.share.size)
     for (answer, k), moved in zip(answers, pairs.moved.T, strict=True):
@@ -253,7 +384,7 @@ def _normals(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
     return ComposedLaw([(LabelledSampleStep(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
 
 
-def _told(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
+def _told(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
     """The pair is told, and then the worst that its loss allows: Σ share·claim(loss)."""
     times = np.asarray([k for _, k in answers])
     losses, where = np.unique(pairs.moved @ times, return_inverse=True)
@@ -278,7 +409,7 @@ class _Channels(NamedTuple):
     step: float
 
 
-def _channels(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> _Channels:
+def _channels(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Channels:
     """As fine as the product of all answers affords; where not even the coarsest does there is no high end, and the low
     one is of fewer answers.
     """
@@ -309,14 +440,14 @@ def _affordable(grids: Sequence[Array], times: Sequence[int], prior: _Prior) -> 
     return atoms <= _MOST_ATOMS and atoms * max(prior.first.size, *times) <= _MOST_TERMS
 
 
-def _grid(answer: Answer, step: float) -> Array:
+def _grid(answer: LatentAnswer, step: float) -> Array:
     """The places and, between them, points no further apart than the step."""
     z = answer.places / answer.width
     parts = [np.linspace(a, b, 1 + max(1, math.ceil((b - a) / step)))[:-1] for a, b in pairwise(z.tolist())]
     return np.concatenate((*parts, z[-1:]))
 
 
-def _log_channel(answer: Answer, grid: Array, times: int, more: bool) -> tuple[Array, Array, int]:
+def _log_channel(answer: LatentAnswer, grid: Array, times: int, more: bool) -> tuple[Array, Array, int]:
     """(log weights (A,), log likelihoods (A, C), times): an atom's weight, and the likelihood of each configuration."""
     z = answer.places / answer.width
     with np.errstate(divide="ignore"):

@@ -21,6 +21,7 @@ from ..experiment import Experiment
 from ..laws.laplace import Laplace
 from ..laws.normal import Normal
 from ..numerics.formatting import json_value
+from ..numerics.special import probit_gap
 from ..numerics.values import ValueSemantics
 from ..readings import guesses
 from ..readings.law import Law
@@ -134,3 +135,152 @@ def _factor(e: Experiment, believed: Any) -> Array:
             parameter="believed_noise",
         )
     return np.asarray(value)
+
+
+# A realistic adversary (paper 000, §5.3.1): the least privacy loss consistent with an attack that was seen to work.
+#
+# No attack beats the optimal one, so a false-positive and a true-positive rate that were reached lie under the ROC
+# curve of the mechanism. The mechanism whose curve passes through the point has the least ε (or ψ) that could have let
+# it happen: a lower bound on the privacy loss. For any ε-DP release at all the curve is randomised response's.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Observed(ValueSemantics, SentenceResult, ShortResult):
+    """The least losses consistent with an observed attack; infinite where no finite one is.
+
+    ``laplace`` is the least ε of Laplace noise, ``gaussian`` the least ψ of normal noise, ``pure`` the least ε of any
+    ε-DP release and ``approximate`` of any (ε, δ)-DP release with the given ``delta`` (the same as ``pure`` for 0).
+    ``flipped`` says that the attack was worse than chance, so that its opposite was used.
+    """
+
+    shown_as = "observed"
+
+    fpr: Number
+    tpr: Number
+    flipped: Any
+    laplace: Number
+    gaussian: Number
+    pure: Number
+    approximate: Number
+    delta: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record; null where no finite loss is consistent."""
+        return {k: json_value(v) for k, v in vars(self).items()} | {"sentence": self.sentence}
+
+
+def observed(
+    *,
+    fpr: ArrayLike | None = None,
+    tpr: ArrayLike | None = None,
+    precision: ArrayLike | None = None,
+    recall: ArrayLike | None = None,
+    prior: ArrayLike = 0.5,
+    delta: float = 0.0,
+) -> Observed:
+    """The least ε (or ψ) for which an attack can reach these rates.
+
+    Say what was seen by ``fpr`` and ``tpr``, or by ``precision`` and ``recall`` at a ``prior``. The rates are taken as
+    the attack's true ones: for estimates from a sample, pass the ends of the confidence intervals nearest to chance.
+
+    >>> o = observed(fpr=0.1, tpr=0.2718281828459045)
+    >>> round(o.laplace, 12), round(o.pure, 12), round(o.gaussian, 6)
+    (1.0, 1.0, 0.674258)
+    >>> round(observed(precision=0.855806246191, recall=0.271828182846, prior=1 / 1.458).laplace, 9)
+    1.0
+    """
+    pairs = (fpr is None) == (tpr is None) and (precision is None) == (recall is None)
+    if not pairs or (fpr is None) == (precision is None):
+        raise InputError("what was observed is one of two pairs: give fpr and tpr, or precision and recall")
+    left_out = float(checks.probability("delta", checks.scalar("delta", delta)))
+    if fpr is not None:
+        assert tpr is not None
+        false, true = checks.probability("fpr", fpr), checks.probability("tpr", tpr)
+    else:
+        assert precision is not None
+        assert recall is not None
+        true = checks.probability("recall", recall)
+        false = _fpr(checks.probability("precision", precision), true, checks.probability("prior", prior, closed=False))
+    try:
+        false, true = np.broadcast_arrays(false, true)
+    except ValueError:
+        raise InputError("the two rates do not fit together: give shapes that broadcast") from None
+    flipped = true < false
+    # answering the opposite turns a bad attack into a good one
+    alpha, miss_alpha = np.where(flipped, 1 - false, false), np.where(flipped, false, 1 - false)
+    hit, miss = np.where(flipped, 1 - true, true), np.where(flipped, true, 1 - true)
+    gap = np.abs(true - false)
+    return Observed(
+        float_or_array(false),
+        float_or_array(true),
+        bool(flipped) if np.ndim(flipped) == 0 else flipped,
+        float_or_array(_laplace(alpha, miss_alpha, hit, miss, gap)),
+        float_or_array(_normal(alpha, miss, gap)),
+        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, 0.0)),
+        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, left_out)),
+        left_out,
+    )
+
+
+def _fpr(precision: Array, recall: Array, prior: Array) -> Array:
+    """α = π·R·(1−p)/(p·(1−π)): what precision, recall and prior say about the false-positive rate."""
+    try:
+        precision, recall, prior = np.broadcast_arrays(precision, recall, prior)
+    except ValueError:
+        raise InputError("precision, recall and prior do not fit: give shapes that broadcast") from None
+    if np.any(recall == 0):
+        raise InputError(
+            "recall is 0: nobody was found, so precision says nothing; give fpr and tpr instead", parameter="recall"
+        )
+    with np.errstate(divide="ignore", over="ignore"):
+        alpha = prior * recall * (1 - precision) / (precision * (1 - prior))
+        least = prior * recall / (prior * recall + (1 - prior))
+    bad = alpha > 1 + 1e-12
+    if bad.any():
+        where = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        raise InputError(
+            f"precision is {float(precision[where]):.6g} at recall {float(recall[where]):.6g}, which no attack has at "
+            f"a prior of {float(prior[where]):.6g}: flagging everyone else too leaves {float(least[where]):.6g}, "
+            "so correct one of them",
+            parameter="precision",
+        )
+    return np.asarray(np.minimum(alpha, 1.0))
+
+
+def _log_ratio(a: Array, b: Array, gap: Array) -> Array:
+    """log(a/b) for a ≥ b with a − b = gap, precise where they nearly agree; 0 where both vanish."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        value = np.where(gap < 0.5 * b, np.log1p(gap / b), np.log(a) - np.log(b))
+    return np.where(gap == 0, 0.0, value)
+
+
+def _laplace(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array) -> Array:
+    """log(R/α) up to R = ½; −log(4α(1−R)) across; log((1−α)/(1−R)) from α = ½."""
+    with np.errstate(divide="ignore"):
+        across = -(np.log(4.0) + np.log(alpha) + np.log(miss))
+        # near α = R = ½ the product is near ¼: 4α(1−R) = (1−2x)(1−2y), x = ½−α, y = R−½
+        near = -(np.log1p(-2 * (0.5 - alpha)) + np.log1p(-2 * (hit - 0.5)))
+    across = np.where((alpha > 0.25) & (hit < 0.75), near, across)
+    value = np.where(hit <= 0.5, _log_ratio(hit, alpha, gap), across)
+    value = np.where(alpha >= 0.5, _log_ratio(rest, miss, gap), value)
+    return np.asarray(np.where(gap == 0, 0.0, np.maximum(value, 0.0)))
+
+
+def _normal(alpha: Array, miss: Array, gap: Array) -> Array:
+    """Φ⁻¹(R) − Φ⁻¹(α)."""
+    certain = (alpha == 0) | (miss == 0)
+    usable = ~certain & (gap > 0)
+    low = alpha <= miss  # measured from the side with the smaller masses
+    small = np.where(usable, np.where(low, alpha, miss), 0.25)
+    other = np.where(usable, np.where(low, miss, alpha), 0.25)
+    value = probit_gap(small, np.where(usable, gap, 0.5), other)
+    return np.asarray(np.where(gap == 0, 0.0, np.where(certain, np.inf, np.maximum(value, 0.0))))
+
+
+def _any(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array, delta: float) -> Array:
+    """max(log((R−δ)/α), log((1−α−δ)/(1−R)), 0): both sides of the (ε, δ)-DP region."""
+    over = gap - delta  # R − δ − α, the same on both sides
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        up = np.where(over < 0.5 * alpha, np.log1p(over / alpha), np.log(hit - delta) - np.log(alpha))
+        down = np.where(over < 0.5 * miss, np.log1p(over / miss), np.log(rest - delta) - np.log(miss))
+    return np.asarray(np.where(over <= 0, 0.0, np.fmax(np.fmax(up, down), 0.0)))

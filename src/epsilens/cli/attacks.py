@@ -133,8 +133,7 @@ _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 def _power_report(said: Options) -> _Verdict:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
-    from ..attacks.tampering_detection.hiding import epsilon_to_detect
-    from ..attacks.tampering_detection.tampering import checked_stretch, tampering
+    from ..attacks.tampering_detection import checked_stretch, epsilon_to_detect, tampering
     from ..show.tampering import about, limits, price
 
     given, bias = _noise_arguments(said, *_NOISE), said["bias"]
@@ -158,7 +157,7 @@ def _power_report(said: Options) -> _Verdict:
 
 def _detection_report(said: Options) -> _Verdict:
     """With answers: the verdict."""
-    from ..attacks.tampering_detection.detection import detect, detect_series
+    from ..attacks.tampering_detection import detect, detect_series
     from ..show.tampering import detection, series
 
     given = _noise_arguments(said, *_NOISE, "bias", "stretch", "alpha")

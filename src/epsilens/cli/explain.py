@@ -33,7 +33,7 @@ from ..errors import InputError, NoSolutionError, suggestion
 from .console import Format, FormatOption, Options, OutputOption, emit, repeatable_options, show
 
 if TYPE_CHECKING:
-    from ..attacks.knowledge.knowledge import Knowledge
+    from ..attacks.knowledge import Knowledge
     from ..show.explanation import Explanation
     from ..show.presenters import Report
 
@@ -195,7 +195,7 @@ def prior_knowledge(said: Options) -> Knowledge | None:
         raise InputError(
             f"--prior and {option_flag(next(iter(rho)))} are both given: give the prior, or what it comes from"
         )
-    from ..attacks.knowledge.knowledge import Knowledge
+    from ..attacks.knowledge import Knowledge
 
     positive = "less likely" if said["less_likely"] else "more likely"
     return Knowledge.from_coefficients(

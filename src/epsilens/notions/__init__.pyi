@@ -1,11 +1,8 @@
 __all__: list[str]
 
 from . import examples as examples
-from .catalogue import NOTIONS as NOTIONS
-from .catalogue import Notion as Notion
-from .catalogue import find as find
 from .conversion import Conversion as Conversion
-from .conversion import Step as Step
+from .conversion import ConversionStep
 from .conversion import convert as convert
 from .conversion import promise as promise
 from .conversion import promises as promises
@@ -20,13 +17,19 @@ from .definitions import membership as membership
 from .definitions import mutual_information as mutual_information
 from .definitions import pufferfish as pufferfish
 from .implications import IMPLICATIONS as IMPLICATIONS
+from .implications import NOTIONS as NOTIONS
 from .implications import REFUTED as REFUTED
 from .implications import Conditions as Conditions
 from .implications import Implication as Implication
+from .implications import Notion as Notion
 from .implications import Refuted as Refuted
-from .mechanism import Mechanism as Mechanism
+from .implications import find as find
+from .mechanism import FiniteMechanism
 from .mechanism import laplace_sum as laplace_sum
 from .mechanism import noisy_sum as noisy_sum
 from .mechanism import product as product
 from .mechanism import randomized_response as randomized_response
 from .mechanism import uniform as uniform
+
+Mechanism = FiniteMechanism
+Step = ConversionStep

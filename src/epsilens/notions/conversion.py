@@ -11,13 +11,11 @@ from .. import checks
 from ..errors import InputError, NoSolutionError
 from ..numerics.values import ValueSemantics
 from ..results import SentenceResult, ShortResult
-from .bounds import even_odds_success
-from .catalogue import NOTIONS, Notion, find
-from .implications import IMPLICATIONS, REFUTED, Conditions, Implication
+from .implications import IMPLICATIONS, NOTIONS, REFUTED, Conditions, Implication, Notion, even_odds_success, find
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Step(ValueSemantics):
+class ConversionStep(ValueSemantics):
     """One implication of a chain, with the ε before and after it."""
 
     implication: Implication
@@ -53,7 +51,7 @@ class Conversion(ValueSemantics, SentenceResult, ShortResult):
     given_epsilon: float
     promised: Notion
     promised_epsilon: float
-    steps: tuple[Step, ...]
+    steps: tuple[ConversionStep, ...]
     conditions: Conditions
 
     @property
@@ -193,7 +191,7 @@ def _named(conditions: dict[str, Any]) -> dict[str, Any]:
 def _run(source: Notion, epsilon: float, target: Notion, c: Conditions) -> Conversion:
     """Shortest paths with increasing functions for lengths: the least ε at each notion, and how it was reached."""
     least: dict[str, float] = {source.key: epsilon}
-    steps: dict[str, tuple[Step, ...]] = {source.key: ()}
+    steps: dict[str, tuple[ConversionStep, ...]] = {source.key: ()}
     rows, changed = [row for row in IMPLICATIONS if row.holds(c)], True
     while changed:
         changed = False
@@ -203,7 +201,7 @@ def _run(source: Notion, epsilon: float, target: Notion, c: Conditions) -> Conve
                 shorter = after == least.get(row.target) and len(steps[row.source]) + 1 < len(steps[row.target])
                 if after < least.get(row.target, math.inf) or shorter:
                     least[row.target], changed = after, True
-                    steps[row.target] = (*steps[row.source], Step(row, least[row.source], after))
+                    steps[row.target] = (*steps[row.source], ConversionStep(row, least[row.source], after))
     if target.key not in least:
         raise _no_way(source, target, c)
     return Conversion(source, epsilon, target, least[target.key], steps[target.key], c)

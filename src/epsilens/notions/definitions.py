@@ -18,7 +18,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.special import expm1mx
-from .mechanism import Database, Mechanism, Prior, checked, mixture
+from .mechanism import Database, FiniteMechanism, Prior, checked, mixture
 
 #: Which values must not be told apart: None for all pairs, pairs of values, or a function of two values.
 Graph: TypeAlias = Iterable[tuple[Any, Any]] | Callable[[Any, Any], Any] | None
@@ -39,7 +39,7 @@ def spread(log_ratio: Array, possible: Any = True, axes: tuple[int, ...] | None 
     return float(np.max(np.where(seen, np.where(seen, high, 0.0) - np.where(seen, low, 0.0), 0.0), initial=0.0))
 
 
-def _priors(mechanism: Mechanism, prior: Prior | Sequence[Prior]) -> list[Array]:
+def _priors(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior]) -> list[Array]:
     """One prior or several, each on the grid."""
     checked(mechanism)
     several = isinstance(prior, (list, tuple)) and bool(prior) and not np.isscalar(prior[0])
@@ -51,14 +51,14 @@ def _priors(mechanism: Mechanism, prior: Prior | Sequence[Prior]) -> list[Array]
     return [mechanism.prior(p, f"prior {i + 1}") for i, p in enumerate(prior)]  # type: ignore[arg-type]
 
 
-def _given(mechanism: Mechanism, theta: Array, event: Any) -> Array | None:
+def _given(mechanism: FiniteMechanism, theta: Array, event: Any) -> Array | None:
     """ℓ of the mixture of the databases for which the event holds; None if it has probability 0."""
     weight = np.where(event, theta, 0.0)
     total = weight.sum()
     return mixture(mechanism.log_ratio, weight / total) if total > 0 else None
 
 
-def _by_value(mechanism: Mechanism, theta: Array, record: int) -> tuple[Array, Array]:
+def _by_value(mechanism: FiniteMechanism, theta: Array, record: int) -> tuple[Array, Array]:
     """For one record: the probability of each value that has any, and ℓ of the answers given that value."""
     weights = np.moveaxis(theta, record, 0)
     ratio = np.moveaxis(mechanism.log_ratio, record, 0)
@@ -74,7 +74,7 @@ def _level(level: str) -> str:
 # -- between databases --------------------------------------------------------------------------------------------
 
 
-def dp(mechanism: Mechanism) -> float:
+def dp(mechanism: FiniteMechanism) -> float:
     """Bounded differential privacy (Dwork, McSherry, Nissim & Smith 2006).
 
     ε = max ln P(o|D)/P(o|D′) over answers o and databases D, D′ that differ in one record.
@@ -87,7 +87,7 @@ def dp(mechanism: Mechanism) -> float:
     return max(spread(ratio, axes=(i,)) for i in range(mechanism.records))
 
 
-def dependent(mechanism: Mechanism, prior: Prior | Sequence[Prior], size: int | None = None) -> float:
+def dependent(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], size: int | None = None) -> float:
     """Dependent differential privacy (Liu, Chakraborty & Mittal 2016).
 
     ε = max ln P(o|D)/P(o|D′) over dependent neighbours: databases possible under the prior where one record differs
@@ -104,7 +104,7 @@ def dependent(mechanism: Mechanism, prior: Prior | Sequence[Prior], size: int | 
     return worst
 
 
-def dependent_groups(mechanism: Mechanism, prior: Prior) -> list[tuple[int, ...]]:
+def dependent_groups(mechanism: FiniteMechanism, prior: Prior) -> list[tuple[int, ...]]:
     """The finest split of the records into groups that are independent of each other under the prior.
 
     >>> from epsilens import notions
@@ -178,7 +178,7 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     return float(steps.max(initial=0.0))
 
 
-def blowfish(mechanism: Mechanism, graph: Graph = None, constraint: Event | None = None) -> float:
+def blowfish(mechanism: FiniteMechanism, graph: Graph = None, constraint: Event | None = None) -> float:
     """Blowfish privacy (He, Machanavajjhala & Ding 2014).
 
     ``graph`` says which two values of a record must not be told apart; ``constraint`` is what is publicly known to be
@@ -199,7 +199,7 @@ def blowfish(mechanism: Mechanism, graph: Graph = None, constraint: Event | None
     return max((spread(pair) for pair in _constrained(mechanism, edge, constraint)), default=0.0)
 
 
-def _constrained(mechanism: Mechanism, edge: Callable[[Any, Any], bool], constraint: Event) -> Iterator[Array]:
+def _constrained(mechanism: FiniteMechanism, edge: Callable[[Any, Any], bool], constraint: Event) -> Iterator[Array]:
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
     mask = checked(mechanism).event(constraint, "constraint")
     if not mask.any():
@@ -240,7 +240,7 @@ def _minimal(cells: Any, told: Any, changed: Any, k: int) -> bool:
 
 
 def pufferfish(
-    mechanism: Mechanism,
+    mechanism: FiniteMechanism,
     prior: Prior | Sequence[Prior],
     secrets: Mapping[str, Event] | None = None,
     pairs: Iterable[tuple[str, str]] | None = None,
@@ -299,11 +299,11 @@ def _pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
     return a, b
 
 
-def _record_loss(mechanism: Mechanism, theta: Array) -> float:
+def _record_loss(mechanism: FiniteMechanism, theta: Array) -> float:
     return max(spread(_by_value(mechanism, theta, i)[1]) for i in range(mechanism.records))
 
 
-def inferential(mechanism: Mechanism, prior: Prior | Sequence[Prior], level: str = "record") -> float:
+def inferential(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], level: str = "record") -> float:
     """Inferential privacy (Ghosh & Kleinberg 2016): how far the odds between two values of a record can move.
 
     ε = max ln [P(Dᵢ=a|o)/P(Dᵢ=b|o)] / [P(Dᵢ=a)/P(Dᵢ=b)] = max ln P(o|Dᵢ=a)/P(o|Dᵢ=b), where the other records are
@@ -322,7 +322,7 @@ def inferential(mechanism: Mechanism, prior: Prior | Sequence[Prior], level: str
 
 
 def membership(
-    mechanism: Mechanism,
+    mechanism: FiniteMechanism,
     prior: Prior | Sequence[Prior],
     direction: str = "both",
     level: str = "record",
@@ -364,7 +364,7 @@ def membership(
     return worst
 
 
-def _sides(mechanism: Mechanism, theta: Array, masks: list[Any] | None, whole: bool) -> Iterator[tuple[Any, Any]]:
+def _sides(mechanism: FiniteMechanism, theta: Array, masks: list[Any] | None, whole: bool) -> Iterator[tuple[Any, Any]]:
     """ℓ given t and given ¬t, for every entity t that is neither impossible nor certain."""
     if masks is None and whole:
         masks = [np.arange(theta.size).reshape(theta.shape) == k for k in np.flatnonzero(theta)]
@@ -385,7 +385,7 @@ def _log_over(first: Array, second: Array) -> float:
     return float(np.max(first[live] - second[live], initial=0.0))
 
 
-def mutual_information(mechanism: Mechanism, prior: Prior | Sequence[Prior], given: str = "others") -> float:
+def mutual_information(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], given: str = "others") -> float:
     """Mutual-information differential privacy in nats (Cuff & Yu 2016), for these priors.
 
     The largest over records of I(Dᵢ; answer | all other records). ``given="nothing"`` leaves the condition out.

@@ -8,14 +8,97 @@ enumeration of random mechanisms and priors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import checks
 from ..errors import InputError
-from ..numerics.values import ValueSemantics
-from . import bounds
+from ..numerics.roots import safe_boundary
+from ..numerics.special import expm1mx, log1pmx
+from ..numerics.values import FrozenMapping, ValueSemantics
+
+# Increasing functions of ε with inverses on the safe side. With t = P(o|x)/P̄(o) of mean one, information is Σ
+# P̄·E[t·ln t]. The integrand is convex, so for t ∈ [L, U] the most is the two-point law on L and U; maximised over what
+# is free it gives both bounds below.
+
+_TINY = 5e-324
+
+
+def information_from_odds(epsilon: float) -> float:
+    """The most information, in nats, when all laws of the answer are within e^ε of each other.
+
+    U = e^ε·L and the best L is 1/c with c = ε/(1 − e^{−ε}): c − 1 − ln c. It is ε²/8 for small ε, below
+    ε·tanh(ε/2) always, and reached in the limit by telling a random set of values that holds the true one more
+    often than another (values without number).
+
+    >>> round(information_from_odds(1.0), 9)
+    0.123301561
+    """
+    if epsilon == 0 or math.isinf(epsilon):
+        return epsilon
+    more = float(expm1mx(np.asarray(-epsilon))) / -math.expm1(-epsilon)  # c − 1
+    return max(float(-log1pmx(np.asarray(more))), _TINY)
+
+
+def information_from_belief(epsilon: float) -> float:
+    """The most information, in nats, when no belief moves by more than e^{±ε}: L = e^{−ε}, U = e^ε, so ε·tanh(ε/2).
+
+    >>> round(information_from_belief(1.0), 9)
+    0.462117157
+    """
+    return max(epsilon * math.tanh(epsilon / 2), _TINY) if epsilon > 0 else 0.0
+
+
+def belief_from_odds(epsilon: float, least: float = 0.0) -> float:
+    """How far one belief moves when odds move by e^ε and no value, nor all others together, is rarer than ``least``.
+
+    P(o)/P(o|t) = q + (1−q)·P(o|¬t)/P(o|t) ≤ p + (1−p)·e^ε with q = P(t) ≥ p; the other ratios are smaller.
+
+    >>> round(belief_from_odds(1.0, 0.5), 12)
+    0.620114506958
+    """
+    return epsilon + math.log1p(least * math.expm1(-epsilon))
+
+
+def odds_from_belief(epsilon: float, least: float = 0.0) -> float:
+    """The inverse of :func:`belief_from_odds`."""
+    return epsilon + math.log1p(-least * math.expm1(-epsilon) / (1 - least))
+
+
+def inverse(bound: Callable[[float], float], limit: float, most: float = 1e9) -> float:
+    """The largest ε whose bound does not exceed the limit, never above it."""
+    if limit == 0:
+        return 0.0
+    if bound(most) <= limit:
+        return most
+    low = 1e-300
+    if bound(low) > limit:
+        return 0.0
+    return safe_boundary(lambda e: bound(e) - limit, low, most)
+
+
+def even_odds_success(nats: float) -> float:
+    """How often a yes/no value with even odds is guessed, at most, when so much is told: ln 2 − h(p) = nats (Fano).
+
+    >>> round(even_odds_success(0.110944), 4), even_odds_success(1.0)
+    (0.7311, 1.0)
+    """
+    if nats >= math.log(2):
+        return 1.0
+    if nats <= 0:
+        return 0.5
+
+    def told(edge: float) -> float:  # ln 2 − h((1+edge)/2)
+        return edge * math.atanh(edge) + 0.5 * math.log1p(-edge * edge)
+
+    low, high = 0.0, min(math.sqrt(2 * nats), 1.0)  # told(x) ≥ x²/2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if told(middle) < nats else (low, middle)
+    return min(math.nextafter(0.5 + high / 2, 1.0), 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -136,7 +219,7 @@ class Implication:
         factor = self.factor(c)
         assert factor is not None
         if self.curve and not self.undo:
-            return bounds.inverse(lambda e: self.promised(e, c), epsilon)
+            return inverse(lambda e: self.promised(e, c), epsilon)
         enough = self.undo(epsilon, c) if self.undo else epsilon / factor
         while self.promised(enough, c) > epsilon:
             enough = math.nextafter(enough, 0.0)
@@ -162,13 +245,13 @@ def _records(c: Conditions) -> float | None:
 def _from_odds(source: str, target: str, when: str, proof: str) -> Implication:
     """What is within e^ε given each value tells so much about it."""
     formula = "c − 1 − ln c nats, with c = ε/(1 − e^−ε)"
-    return Implication(source, target, formula, when, proof, curve=lambda e, c: bounds.information_from_odds(e))
+    return Implication(source, target, formula, when, proof, curve=lambda e, c: information_from_odds(e))
 
 
 def _from_belief(source: str, target: str, proof: str) -> Implication:
     """What moves a belief by at most e^ε tells so much."""
     formula = "ε·tanh(ε/2) nats"
-    return Implication(source, target, formula, "always", proof, curve=lambda e, c: bounds.information_from_belief(e))
+    return Implication(source, target, formula, "always", proof, curve=lambda e, c: information_from_belief(e))
 
 
 _MIXTURE = "a mixture of laws is within e^ε of another if all their parts are"
@@ -224,8 +307,8 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "ip", "mp", "ε", "always; ln(p + (1−p)·e^ε) if no value is rarer than p",
         "P(o) is a mixture of P(o|v); with q = P(t): P(o)/P(o|t) = q + (1−q)·P(o|¬t)/P(o|t)",
-        curve=lambda e, c: bounds.belief_from_odds(e, c.least),
-        undo=lambda e, c: bounds.odds_from_belief(e, c.least),
+        curve=lambda e, c: belief_from_odds(e, c.least),
+        undo=lambda e, c: odds_from_belief(e, c.least),
     ),
     Implication(
         "mp", "ip", "2·ε", "for one prior", "P(o|a)/P(o|b) = P(o|a)/P(o) · P(o)/P(o|b)",
@@ -416,3 +499,144 @@ REFUTED: tuple[Refuted, ...] = (
         "two records that are always equal: given the other one, nothing is left to tell",
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Notion:
+    """One definition of privacy.
+
+    ``words`` says in one sentence what its ε bounds; ``attacker`` who is held back; ``formula`` the definition;
+    ``measured_by`` how :mod:`epsilens.notions` computes its ε for a mechanism that can be enumerated. ``kind`` says
+    what the ε is: a bound on how far odds move, on how far one belief moves, or on information in nats. ``asks`` is
+    what the attacker wants to know.
+    """
+
+    key: str
+    name: str
+    words: str
+    attacker: str
+    formula: str
+    source: str
+    measured_by: str
+    kind: str = "odds"
+    asks: str = "one record's value"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+_ALL = (
+    Notion(
+        "dp",
+        "Differential privacy",
+        "Changing one record changes the chance of any answer by a factor of at most e^ε.",
+        "an attacker who knows every other record",
+        "P(o|D) ≤ e^ε·P(o|D′) for databases that differ in one record",
+        "Dwork, McSherry, Nissim & Smith 2006 (bounded)",
+        "dp(mechanism)",
+    ),
+    Notion(
+        "blowfish",
+        "Blowfish privacy",
+        "As differential privacy, but only between values a policy calls secret, and given what is publicly known.",
+        "an attacker who knows every other record and the public facts",
+        "P(o|D) ≤ e^ε·P(o|D′) for nearest possible databases that differ along an edge of the policy's graph",
+        "He, Machanavajjhala & Ding 2014",
+        "blowfish(mechanism, graph, constraint)",
+    ),
+    Notion(
+        "pufferfish",
+        "Pufferfish privacy",
+        "The odds between two secrets move by a factor of at most e^ε, for every prior belief listed.",
+        "an attacker with one of the prior beliefs listed",
+        "P(o|s, θ) ≤ e^ε·P(o|s′, θ) for each pair of secrets and each prior θ under which both can be true",
+        "Kifer & Machanavajjhala 2014",
+        "pufferfish(mechanism, priors, secrets, pairs)",
+        asks="one of two secrets",
+    ),
+    Notion(
+        "ddp",
+        "Dependent differential privacy",
+        "Changing one record and the records that depend on it changes the chance of any answer by at most e^ε.",
+        "an attacker who knows which records depend on which",
+        "P(o|D) ≤ e^ε·P(o|D′) for possible databases that differ in one record and in records dependent on it",
+        "Liu, Chakraborty & Mittal 2016",
+        "dependent(mechanism, prior, size)",
+    ),
+    Notion(
+        "ip",
+        "Inferential privacy",
+        "The odds between two values of one record move by a factor of at most e^ε.",
+        "an attacker who holds the stated prior belief about all records",
+        "P(Dᵢ=a|o)/P(Dᵢ=b|o) ≤ e^ε·P(Dᵢ=a)/P(Dᵢ=b)",
+        "Ghosh & Kleinberg 2016",
+        "inferential(mechanism, prior)",
+    ),
+    Notion(
+        "ip-database",
+        "Inferential privacy of whole databases",
+        "The odds between any two databases that are possible move by a factor of at most e^ε.",
+        "an attacker who has narrowed the data down to two databases",
+        "P(o|D) ≤ e^ε·P(o|D′) for any two possible databases",
+        "Liu et al. 2019, appendix; with every database possible, free-lunch privacy (Kifer & Machanavajjhala 2011)",
+        'inferential(mechanism, prior, level="database")',
+        asks="one of two databases",
+    ),
+    Notion(
+        "mp",
+        "Membership privacy",
+        "Belief in any one value of a record grows or shrinks by a factor of at most e^ε.",
+        "an attacker who holds the stated prior belief about all records",
+        "e^−ε ≤ P(t|o)/P(t) ≤ e^ε and the same for not t, for each entity t",
+        "Li, Qardaji, Su, Wu & Yang 2013 (positive and negative)",
+        "membership(mechanism, prior, direction)",
+        "belief",
+    ),
+    Notion(
+        "mp-database",
+        "Membership privacy of whole databases",
+        "Belief in any one database grows or shrinks by a factor of at most e^ε.",
+        "an attacker who holds the stated prior belief about all records",
+        "e^−ε ≤ P(D|o)/P(D) ≤ e^ε for each possible database D",
+        "Liu et al. 2019, appendix",
+        'membership(mechanism, prior, level="database")',
+        "belief",
+        "one database",
+    ),
+    Notion(
+        "mi",
+        "Mutual-information privacy",
+        "The answer tells at most ε nats about a record on average, all other records being known.",
+        "an attacker who knows every other record, judged on average",
+        "I(Dᵢ; answer | all other records) ≤ ε",
+        "Cuff & Yu 2016",
+        "mutual_information(mechanism, prior)",
+        "nats",
+    ),
+    Notion(
+        "mi-marginal",
+        "Mutual information, others unknown",
+        "The answer tells at most ε nats about a record on average, the other records being unknown.",
+        "an attacker who holds the stated prior belief, judged on average",
+        "I(Dᵢ; answer) ≤ ε",
+        "the same without the condition",
+        'mutual_information(mechanism, prior, given="nothing")',
+        "nats",
+    ),
+)
+
+NOTIONS: Mapping[str, Notion] = FrozenMapping({n.key: n for n in _ALL})
+
+
+def find(name: Any, parameter: str = "notion") -> Notion:
+    """A notion by its key.
+
+    >>> find("Mp_Database").name
+    'Membership privacy of whole databases'
+    """
+    key = name.strip().lower().replace("_", "-") if isinstance(name, str) else name
+    if isinstance(key, str) and key in NOTIONS:
+        return NOTIONS[key]
+    shown = repr(name) if len(repr(name)) <= 40 else repr(name)[:37] + "..."
+    raise InputError(f"{parameter} is {shown}: give one of {', '.join(NOTIONS)}", parameter=parameter)

@@ -32,7 +32,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism(ValueSemantics):
+class FiniteMechanism(ValueSemantics):
     """P(answer | database), a row for each database and a column for each answer.
 
     ``databases`` must be all tuples over the values of each record, in any order; left out, they are all tuples of
@@ -118,7 +118,7 @@ class Mechanism(ValueSemantics):
         put(self, "_place", place)
 
     @classmethod
-    def of(cls, law: Callable[[Database], Any], records: int, values: Sequence[Any] = (0, 1)) -> Mechanism:
+    def of(cls, law: Callable[[Database], Any], records: int, values: Sequence[Any] = (0, 1)) -> FiniteMechanism:
         """From a function that gives the probabilities of the answers for a database, as a list or by name.
 
         ``values`` are those of every record, or one list of values for each record.
@@ -136,7 +136,7 @@ class Mechanism(ValueSemantics):
     @classmethod
     def _of_logs(
         cls, ratio: Array, scale: Array, databases: Iterable[Database], outputs: Iterable[Hashable]
-    ) -> Mechanism:
+    ) -> FiniteMechanism:
         made = cls.__new__(cls)
         top = ratio.max(axis=0)
         made._set(ratio - top, scale + top, databases, outputs)
@@ -242,7 +242,7 @@ def _loss(epsilon: ArrayLike) -> float:
 
 def randomized_response(
     epsilon: float, of: Callable[[Database], Hashable], records: int, values: Sequence[Any] = (0, 1)
-) -> Mechanism:
+) -> FiniteMechanism:
     """The value of a function of the database, told truthfully e^ε times as often as any other value.
 
     >>> xor = randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2)
@@ -258,10 +258,10 @@ def randomized_response(
         answers.sort()
     ratio = np.array([[0.0 if t == o else -e for o in answers] for t in told])
     scale = np.full(len(answers), -math.log1p((len(answers) - 1) * math.exp(-e)))
-    return Mechanism._of_logs(ratio, scale, every, answers)
+    return FiniteMechanism._of_logs(ratio, scale, every, answers)
 
 
-def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> Mechanism:
+def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> FiniteMechanism:
     """The sum of the records, whole numbers, with geometric noise and clamped to the sums that are possible.
 
     P(o|s) falls by e^{−ε/Δ} for each step away from s, where Δ is the most one record can change the sum; the two ends
@@ -282,10 +282,10 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> M
     inside = math.log(-math.expm1(-step)) - math.log1p(math.exp(-step)) if step < 700 else 0.0
     scale = np.full(answers.size, inside)
     scale[0] = scale[-1] = -math.log1p(math.exp(-step))
-    return Mechanism._of_logs(ratio, scale, every, answers.tolist())
+    return FiniteMechanism._of_logs(ratio, scale, every, answers.tolist())
 
 
-def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), cells: int = 1000) -> Mechanism:
+def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), cells: int = 1000) -> FiniteMechanism:
     """The sum of the records with Laplace noise, told as the interval it falls in.
 
     The line is cut at every possible sum and into ``cells`` equal intervals between the smallest and the largest; two
@@ -308,7 +308,7 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     with np.errstate(under="ignore"):
         scale = np.log(0.5) + np.log(-np.expm1(-rate * (right - left)))
     shown = [f"{a:g} to {b:g}" for a, b in zip(left, right, strict=True)]
-    return Mechanism._of_logs(-rate * away, scale, every, shown)
+    return FiniteMechanism._of_logs(-rate * away, scale, every, shown)
 
 
 def _sums(every: Sequence[Database]) -> tuple[Array, float]:
@@ -323,9 +323,9 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     return table.sum(axis=1), width
 
 
-def checked(mechanism: Any) -> Mechanism:
+def checked(mechanism: Any) -> FiniteMechanism:
     """The mechanism, if it is one."""
-    if not isinstance(mechanism, Mechanism):
+    if not isinstance(mechanism, FiniteMechanism):
         raise InputError(
             f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", parameter="mechanism"
         )
@@ -335,13 +335,13 @@ def checked(mechanism: Any) -> Mechanism:
 # -- priors -------------------------------------------------------------------------------------------------------
 
 
-def uniform(mechanism: Mechanism) -> Array:
+def uniform(mechanism: FiniteMechanism) -> Array:
     """Every database equally likely: independent, uniform records."""
     count = len(checked(mechanism).databases)
     return np.full(count, 1.0 / count)
 
 
-def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, float]) -> Array:
+def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable, float]) -> Array:
     """Independent records: one list of probabilities for each record, or one that serves all.
 
     >>> m = randomized_response(1.0, of=sum, records=2)

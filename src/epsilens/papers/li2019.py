@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..attacks.correlated.joint_normal.records import normal
-from ..attacks.correlated.joint_table import table
-from ..attacks.correlated.tables import Table as Records
-from ..attacks.correlated.trees import tree
+from ..attacks.correlated.networks import table, tree
+from ..attacks.correlated.normal_records import normal
+from ..attacks.correlated.tables import JointTable as Records
 from ..checks import Array
 from ..errors import InputError
 from ..show.charts.lines import Series

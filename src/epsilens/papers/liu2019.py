@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import k0, k1, modstruve
 
 from .. import checks
-from ..attacks.knowledge.knowledge import Knowledge
+from ..attacks.knowledge import Knowledge
 from ..calibration.choose import choose
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment

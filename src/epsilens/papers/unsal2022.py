@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..attacks.tampering_detection.hiding import boundary
-from ..attacks.tampering_detection.tampering import kl_bound, power_of, privacy_distortion, tampering
+from ..attacks.tampering_detection import boundary, kl_bound, power_of, privacy_distortion, tampering
 from ..mechanisms.noise import gaussian, laplace, quantile, tail
 from ..numerics.roots import root
 from ..show.charts.lines import Series

@@ -24,8 +24,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from ..attacks.correlated.joint_normal.records import normal
-from ..attacks.knowledge.knowledge import Knowledge as Odds
+from ..attacks.correlated.normal_records import normal
+from ..attacks.knowledge import Knowledge as Odds
 from ..catalogue.readings import READINGS
 from ..data.queries import Noise, Query, QueryKind, Word, other_bounds
 from ..data.sql import Select, names_table, read_select, table_name

@@ -57,7 +57,7 @@ from .words import small
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..attacks.knowledge.knowledge import Informed
+    from ..attacks.knowledge import Informed
     from ..calibration.choose import Choice
     from ..experiment import Experiment
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import EpsilensError, NoSolutionError
-from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.conversion import Conversion, Missing, convert, promise, sure, why_not_in_short
-from ..notions.implications import IMPLICATIONS, REFUTED, Conditions
+from ..notions.implications import IMPLICATIONS, NOTIONS, REFUTED, Conditions, Notion, find
 from ..numerics.formatting import ceil_digits, floor_digits, frequencies, times
 from .document import (
     Cell,

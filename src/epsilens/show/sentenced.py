@@ -14,12 +14,11 @@ from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
 from .words import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..attacks.correlated.over_time import Temporal
-    from ..attacks.correlated.risk import Contribution, Worst
-    from ..attacks.empirical import Observed
-    from ..attacks.knowledge.composite import WorstPair
-    from ..attacks.knowledge.knowledge import Knowledge
-    from ..attacks.misspecification import Mistaken
+    from ..attacks.composite_knowledge import WorstPair
+    from ..attacks.correlated.records import RecordContribution, Worst
+    from ..attacks.correlated.temporal_leakage import Temporal
+    from ..attacks.knowledge import Knowledge
+    from ..attacks.misspecification import Mistaken, Observed
     from ..mechanisms.composition import Vector
     from ..mechanisms.limits import Clt
 
@@ -104,7 +103,7 @@ def of_worst(w: Worst) -> Document:
     return Document("The worst adversary", _KIND, (Paragraph(told), seen))
 
 
-def of_contribution(c: Contribution) -> Document:
+def of_contribution(c: RecordContribution) -> Document:
     """What one record's correlations add."""
     verb = "add" if c.contribution >= 0 else "take away"
     return _told(

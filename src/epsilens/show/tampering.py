@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..attacks.tampering_detection.detection import Detection, Series
-from ..attacks.tampering_detection.hiding import boundary, epsilon_to_detect
-from ..attacks.tampering_detection.tampering import TESTS
+from ..attacks.tampering_detection import TESTS, Detection, DetectionSeries, boundary, epsilon_to_detect
 from ..errors import NoSolutionError
 from ..numerics.formatting import ceil_digits, floor_digits, times
 from .charts import Chart
@@ -24,7 +22,7 @@ from .presenters import Report, finite, to_know
 from .words import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..attacks.tampering_detection.tampering import Rule, Tampering
+    from ..attacks.tampering_detection import Rule, Tampering
 
 
 SCHEMA = 1
@@ -269,7 +267,7 @@ def verdict(d: Detection) -> str:
     return told
 
 
-def series_verdict(s: Series) -> str:
+def series_verdict(s: DetectionSeries) -> str:
     """What a series says."""
     n, found = len(s.answers), s.alarms
     share = times(given=[s.alpha])[0]
@@ -301,7 +299,7 @@ def detection(d: Detection) -> Report:
     return _report(verdict(d), [table], [_PREMISE], payload, title=_ASKED)
 
 
-def series(s: Series) -> Report:
+def series(s: DetectionSeries) -> Report:
     """The sentence and a row an answer; of a long series the alarms and the first ones."""
     order = [*s.alarms, *(i for i in range(len(s.answers)) if not s.answers[i].alarm)][:_MOST_ROWS]
     powered = any(d.power is not None for d in s.answers)
@@ -332,6 +330,6 @@ def of_detection(d: Detection) -> Document:
     return Document(_ASKED, "Tampering", (Lead((said(verdict(d)),)),))
 
 
-def of_series(s: Series) -> Document:
+def of_series(s: DetectionSeries) -> Document:
     """The verdict and a row an answer."""
     return series(s).body

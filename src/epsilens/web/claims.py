@@ -18,8 +18,7 @@ from ..catalogue.deployments import deployment, deployments
 from ..catalogue.parameters import CONDITIONS, PARAMETERS, Place
 from ..catalogue.parsing import condition_arguments, parse_number, plain_name
 from ..errors import EpsilensError, InputError
-from ..notions.catalogue import NOTIONS, Notion, find
-from ..notions.implications import REFUTED
+from ..notions.implications import NOTIONS, REFUTED, Notion, find
 from ..numerics.formatting import floor_digits
 from ..show import notions as report
 from ..show.claims import curves

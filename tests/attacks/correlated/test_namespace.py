@@ -17,7 +17,7 @@ def test_no_module_has_the_name_of_something_exported() -> None:
     assert not modules & set(correlated.__all__)
 
 
-@pytest.mark.parametrize("first", ["tables", "chains", "trees", "over_time", "joint_normal.records"])
+@pytest.mark.parametrize("first", ["tables", "chains", "networks", "temporal_leakage", "normal_records"])
 def test_functions_stay_functions_in_every_order_of_imports(first: str) -> None:
     code = (
         f"import epsilens.attacks.correlated.{first} as m; import types; assert isinstance(m, types.ModuleType); "

@@ -20,8 +20,8 @@ from tests.attacks.correlated import brute
 from tests.examples import examples
 
 from epsilens import correlated
-from epsilens.attacks.correlated import search, sums
-from epsilens.attacks.correlated.tables import Table
+from epsilens.attacks.correlated import answer_laws, tables
+from epsilens.attacks.correlated.tables import JointTable
 from epsilens.errors import InputError, NoSolutionError
 
 A = correlated.table([[0.3, 0.2], [0.2, 0.3]])
@@ -142,9 +142,9 @@ def test_both_ways_through_a_table_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     model = correlated.table(rng.dirichlet(np.full(128, 0.3)).reshape((2,) * 7), weights=[1, 2, 1, 3, 1, 1, 2])
     grid = [w.leakage for w in model.by_known(scale=0.7)]
     for block in (1, 50, 1000):
-        monkeypatch.setattr(search, "_BLOCK", block)
+        monkeypatch.setattr(tables, "_BLOCK", block)
         assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-13)
-    monkeypatch.setattr(search, "work", lambda shape, parts: (1.0, False))
+    monkeypatch.setattr(tables, "work", lambda shape, parts: (1.0, False))
     assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-12)
 
 
@@ -264,7 +264,7 @@ def test_choose_the_scale_for_a_leakage(limit: float) -> None:
             assert chosen.experiment.epsilon() == pytest.approx(chosen.reading, rel=1e-9)
 
 
-def _success(model: Table, scale: float) -> float:
+def _success(model: JointTable, scale: float) -> float:
     best = 0.0
     for i, known in brute.adversaries([list(v) for v in model.parts.values]):
         told = {j: float(model.parts.values[j][v]) for j, v in known.items()}
@@ -426,11 +426,11 @@ def test_results_show_themselves() -> None:
 
 
 def test_the_unit_of_a_grid() -> None:
-    fine = sums.contributions([2, 2, 3], [[0, 0.1], [0.2, 0.5], [0, 0.25, 1]], None)
+    fine = answer_laws.contributions([2, 2, 3], [[0, 0.1], [0.2, 0.5], [0, 0.25, 1]], None)
     assert fine.whole
     assert fine.unit == pytest.approx(0.05)
-    assert not sums.contributions([2, 2], [[0, 1], [0, math.pi]], None).whole
-    assert sums.contributions([2], [[1e6, 1e6 + 1]], None).amounts[0].tolist() == [0, 1]
+    assert not answer_laws.contributions([2, 2], [[0, 1], [0, math.pi]], None).whole
+    assert answer_laws.contributions([2], [[1e6, 1e6 + 1]], None).amounts[0].tolist() == [0, 1]
 
 
 def test_two_records_of_many_values() -> None:

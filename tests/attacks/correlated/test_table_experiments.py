@@ -14,7 +14,7 @@ from tests.attacks.correlated import brute
 
 import epsilens as el
 from epsilens import correlated
-from epsilens.attacks.correlated.adversary import excess, suprema
+from epsilens.attacks.correlated.answer_laws import excess, suprema
 from epsilens.errors import InputError
 
 A = correlated.table([[0.3, 0.2], [0.2, 0.3]])

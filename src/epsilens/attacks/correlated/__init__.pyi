@@ -2,18 +2,21 @@ __all__: list[str]
 
 from .chains import Chain as Chain
 from .chains import chain as chain
-from .joint_normal.records import NormalRecords as NormalRecords
-from .joint_normal.records import normal as normal
-from .joint_table import table as table
-from .over_time import Temporal as Temporal
-from .over_time import backward as backward
-from .over_time import forward as forward
-from .over_time import limit as limit
-from .over_time import temporal as temporal
-from .risk import Contribution as Contribution
-from .risk import Worst as Worst
-from .risk import worst_of as worst_of
-from .tables import Table as Table
-from .trees import Network as Network
-from .trees import network as network
-from .trees import tree as tree
+from .networks import Network as Network
+from .networks import network as network
+from .networks import table as table
+from .networks import tree as tree
+from .normal_records import NormalRecords as NormalRecords
+from .normal_records import normal as normal
+from .records import RecordContribution
+from .records import Worst as Worst
+from .records import worst_of as worst_of
+from .tables import JointTable
+from .temporal_leakage import Temporal as Temporal
+from .temporal_leakage import backward as backward
+from .temporal_leakage import forward as forward
+from .temporal_leakage import limit as limit
+from .temporal_leakage import temporal as temporal
+
+Contribution = RecordContribution
+Table = JointTable

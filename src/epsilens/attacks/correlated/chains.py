@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,252 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws, suprema
-from .chain_sides import Side, Walks
-from .records import Records
-from .risk import Outcome, Progress, Risk, Worst, record_names, until
-from .search import Found, screen, swing
-from .sums import Contributions, contributions
-from .tables import Table, check_probabilities
+from .answer_laws import Contributions, Laws, contributions, convolve, leak, shifted, suprema
+from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, record_names, until
+from .tables import JointTable, WorstPattern, check_probabilities, screen, swing
+
+_MOST_PLACES = 4096  # of one side without a common unit
+_AT_ONCE = 200_000  # numbers handled at once
+_MOST_PAIRS = 2**18  # of both sides together
+_LEAST = -340.0  # the product of two weights above e^{−340} is still a double
+_CROWDED = (
+    f"the sums of the unknown records take more than {_MOST_PLACES:,} values: "
+    "give values and weights with a common unit, or more known records"
+)
+
+Near = tuple[int, int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSide:
+    """One side of a target: laws of the sum of its unknown records given the target's value (first axis of ``logs``)
+    and the value of the nearest known ``record`` (second axis; of length 1 where there is none).
+    """
+
+    record: int | None
+    unknown: int
+    places: Array
+    logs: Array
+
+
+class Walks:
+    """A Markov chain walked from a target outwards, either way."""
+
+    def __init__(self, initial: Array, steps: tuple[Array, ...], parts: Contributions) -> None:
+        self.parts, self.n, self.d = parts, len(steps) + 1, initial.size
+        marginals = [initial]
+        for s in steps:
+            marginals.append(marginals[-1] @ s)
+        with np.errstate(divide="ignore"):
+            self.marginals = tuple(np.log(m) for m in marginals)
+            self.ahead = tuple(np.log(s) for s in steps)  # [t][x, y] = log P(x_{t+1} = y | x_t = x)
+            joint = [m[:, None] + s for m, s in zip(self.marginals, self.ahead, strict=False)]
+        # [t][y, x] = log P(x_t = x | x_{t+1} = y): the same chain read from its end
+        self._behind = tuple(_normalised(j.T) for j in joint)
+
+    def _step(self, t: int, forward: bool) -> Array:
+        """log P(next = y | x_t = x) in a walk that leaves record t."""
+        return self.ahead[t] if forward else self._behind[t - 1]
+
+    def sides(self, target: int, forward: bool) -> Iterator[ChainSide]:
+        """From the target outwards: the side with each further record as the nearest known one, then with none.
+
+        Without a common unit only as far as the distinct sums stay few.
+        """
+        d = self.d
+        with np.errstate(divide="ignore"):
+            places, logs = np.zeros(1), np.log(np.eye(d))[:, :, None]
+        t = target
+        for following in range(target + 1, self.n) if forward else range(target - 1, -1, -1):
+            if t != target:
+                if self._crowded(places):
+                    return
+                places, logs = self._count(places, logs, t)
+            move = self._step(t, forward)
+            logs = np.logaddexp.reduce(logs[:, :, None, :] + move[None, :, :, None], axis=1)
+            t = following
+            yield ChainSide(t, abs(t - target) - 1, places, _normalised(logs))
+        if t != target:
+            if self._crowded(places):
+                return
+            places, logs = self._count(places, logs, t)
+            logs = np.logaddexp.reduce(logs, axis=1)[:, None, :]
+        else:
+            logs = np.zeros((d, 1, 1))
+        yield ChainSide(None, abs(t - target), places, _normalised(logs))
+
+    def _crowded(self, places: Array) -> bool:
+        return not self.parts.whole and places.size * self.d > _MOST_PLACES
+
+    def _count(self, places: Array, logs: Array, t: int) -> tuple[Array, Array]:
+        """Add what record t, on the second axis, contributes to the sum."""
+        places, moved = shifted(places, np.swapaxes(logs, 0, 1), self.parts.amounts[t])
+        return places, np.swapaxes(moved, 0, 1)
+
+    def side(self, target: int, near: Near, forward: bool) -> ChainSide:
+        """The side with this known neighbour and its value (second axis of length 1)."""
+        record = None if near is None else near[0]
+        side = next((s for s in self.sides(target, forward) if s.record == record), None)
+        if side is None:
+            raise InputError(_CROWDED)
+        if near is None:
+            return side
+        return ChainSide(record, side.unknown, side.places, side.logs[:, near[1] : near[1] + 1])
+
+    def joined(self, target: int, left: ChainSide, a: int, right: ChainSide, b: int) -> Laws:
+        """Both sides and the target itself, for one value of each neighbour."""
+        one, other = left.logs[:, a], right.logs[:, b]
+        places, logs = convolve(left.places, one, right.places, other)
+        possible = np.isfinite(self.marginals[target]) & np.isfinite(one.max(axis=1)) & np.isfinite(other.max(axis=1))
+        places, logs = shifted(places, np.where(possible[:, None], logs, -np.inf), self.parts.amounts[target])
+        return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
+
+    def feasible(self, known: Mapping[int, int]) -> bool:
+        """Whether the known values can occur together."""
+        state = self.marginals[0]
+        for t in range(self.n):
+            if t in known:
+                state = np.where(np.arange(state.size) == known[t], state, -np.inf)
+            if not np.isfinite(state.max()):
+                return False
+            if t + 1 < self.n:
+                state = np.logaddexp.reduce(state[:, None] + self.ahead[t], axis=0)
+        return True
+
+    def beyond(self, edge: int, forward: bool, known: Mapping[int, int]) -> tuple[Array, Array]:
+        """The law (1, R) of the sum of the unknown records on the far side of a known one, from the far end inwards."""
+        d = self.d
+        places, logs = np.zeros(1), np.zeros((d, 1))
+        far = range(self.n - 1, edge, -1) if forward else range(edge)
+        for t in far:
+            if t in known:
+                logs = np.where((np.arange(d) == known[t])[:, None], logs, -np.inf)
+            elif self._crowded(places):
+                raise InputError(_CROWDED)
+            else:
+                places, logs = shifted(places, logs, self.parts.amounts[t])
+            inwards = self.ahead[t - 1] if forward else self._behind[t]
+            logs = np.logaddexp.reduce(logs[None] + inwards[:, :, None], axis=1)
+        return places, _normalised(logs[known[edge]][None])
+
+    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """What an adversary with these known values sees, if something is unknown; empty where they cannot occur."""
+        low = max((j for j in known if j < target), default=None)
+        high = min((j for j in known if j > target), default=None)
+        left = self.side(target, None if low is None else (low, known[low]), False)
+        right = self.side(target, None if high is None else (high, known[high]), True)
+        laws = self.joined(target, left, 0, right, 0)
+        if not self.feasible(known):
+            return Laws(laws.places, np.full(laws.logs.shape, -np.inf), laws.values)
+        # unknown records beyond the neighbours are independent of the target, but they blur the answer
+        for edge, forward in ((low, False), (high, True)):
+            if edge is not None:
+                places, logs = self.beyond(edge, forward, known)
+                if not self.parts.whole and places.size * laws.places.size > _MOST_PAIRS:
+                    raise InputError(_CROWDED)
+                merged, spread = convolve(laws.places / self.parts.unit, laws.logs.T, places, logs)
+                laws = Laws(merged * self.parts.unit, spread.T, laws.values)
+        return laws
+
+    def filled(self, target: int, known: Mapping[int, int], extra: int) -> dict[int, int]:
+        """The same knowledge with up to this many more records known beyond it, at their likeliest values."""
+        full = dict(known)
+        low = max((j for j in known if j < target), default=-1)
+        high = min((j for j in known if j > target), default=self.n)
+        for t in range(low - 1, -1, -1):
+            if len(full) - len(known) < extra:
+                full[t] = int(np.argmax(self._behind[t][full[t + 1]]))
+        for t in range(high + 1, self.n):
+            if len(full) - len(known) < extra:
+                full[t] = int(np.argmax(self.ahead[t - 1][full[t - 1]]))
+        return full
+
+    def joiner(
+        self, i: int, lefts: list[tuple[ChainSide, int]], rights: list[tuple[ChainSide, int]], width: float
+    ) -> Callable[[Any], Array]:
+        """The exact leakage for pairs of sides, numbered row by row; NaN where their sums are too many to lay out."""
+        grids: list[Array | None] = []
+
+        def one_by_one(chosen: Any) -> Array:
+            found = np.full(len(chosen), np.nan)
+            for at, flat in enumerate(chosen):
+                (left, a), (right, b) = lefts[flat // len(rights)], rights[flat % len(rights)]
+                if self.parts.whole or left.places.size * right.places.size <= _MOST_PAIRS:
+                    found[at] = leak(self.joined(i, left, a, right, b), width)[0]
+            return found
+
+        def join(chosen: Any) -> Array:
+            if len(chosen) < 8 or not self.parts.whole:
+                return one_by_one(chosen)
+            if not grids:
+                grids.extend(_laid_out([(s.places, s.logs[:, a]) for s, a in sides]) for sides in (lefts, rights))
+            left, right = grids
+            if left is None or right is None or left.shape[0] * right.shape[0] > _MOST_PAIRS:
+                return one_by_one(chosen)
+            columns = max(_AT_ONCE // (left.shape[1] * (left.shape[0] + right.shape[0])), 1)
+            possible = np.isfinite(self.marginals[i])
+            parts = [
+                _joined_leakages(
+                    left[:, :, some // len(rights)],
+                    right[:, :, some % len(rights)],
+                    self.parts.amounts[i],
+                    possible,
+                    self.parts.unit,
+                    width,
+                )
+                for some in (chosen[k : k + columns] for k in range(0, len(chosen), columns))
+            ]
+            return np.concatenate(parts)
+
+        return join
+
+
+def _normalised(logs: Array) -> Array:
+    """Each law along the last axis made to sum to one; an empty one stays empty."""
+    total = np.logaddexp.reduce(logs, axis=-1, keepdims=True)
+    return np.asarray(logs - np.where(np.isfinite(total), total, 0.0))
+
+
+# -- both sides joined for many adversaries at once, where sums are whole numbers ------------------------------------
+
+
+def _laid_out(laws: list[tuple[Array, Array]]) -> Array | None:
+    """Laws (places, logs (d, R)) as weights on one grid, (R, d, laws); None where doubles cannot hold them."""
+    if min(float(np.min(logs, where=np.isfinite(logs), initial=0.0)) for _, logs in laws) < _LEAST:
+        return None
+    length = 1 + max(int(places[-1]) for places, _ in laws)
+    out = np.zeros((length, laws[0][1].shape[0], len(laws)))
+    for k, (places, logs) in enumerate(laws):
+        out[places.astype(int), :, k] = np.exp(logs.T)
+    return out
+
+
+def _joined_leakages(left: Array, right: Array, own: Array, possible: Array, unit: float, scale: float) -> Array:
+    """The leakage of each column: the sums of both sides (R, d, columns) and of the target's own steps ``own``.
+
+    Sums of positive products, so that small weights keep their digits.
+    """
+    if left.shape[0] > right.shape[0]:
+        left, right = right, left
+    steps = own.astype(int)
+    length = left.shape[0] + right.shape[0] - 1
+    both = np.zeros((length, *left.shape[1:]))
+    for k in range(left.shape[0]):
+        if left[k].any():
+            both[k : k + right.shape[0]] += left[k] * right
+    weights = np.zeros((length + int(steps.max()), *left.shape[1:]))
+    for x, step in enumerate(steps):
+        if possible[x]:
+            weights[step : step + length, x] = both[:, x]
+    risks = suprema(np.arange(float(weights.shape[0])) * unit, weights, scale)
+    return np.asarray(np.maximum(risks.reshape(-1, risks.shape[2]).max(axis=0), 0.0))
+
 
 _MOST_RECORDS = 300  # beyond, a full search takes minutes
 _TIE = 1 + 1e-13  # a bound this close to the best cannot beat it by more than rounding
 
 
-class Chain(Records):
+class Chain(CorrelatedRecords):
     """Records x₀, x₁, … of a Markov chain, and a noisy answer Σ aₜxₜ. Built by :func:`chain`."""
 
     def __init__(self, initial: Array, steps: tuple[Array, ...], parts: Contributions, names: tuple[str, ...]) -> None:
@@ -73,7 +306,7 @@ class Chain(Records):
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
-    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(
@@ -88,12 +321,12 @@ class Chain(Records):
         return self._outcome(found[0], max(upper, found[0].value), complete, examined, risk)
 
     def _scan(
-        self, risk: Risk, deadline: float, progress: Progress | None, *, every: bool
-    ) -> tuple[list[Found], float, int]:
+        self, risk: RiskMeasure, deadline: float, progress: Progress | None, *, every: bool
+    ) -> tuple[list[WorstPattern], float, int]:
         """The best segment, or with ``every`` the best for each number of unknown records (and of known neighbours:
         entry 3·unknown + neighbours); an upper bound on what was not examined; how many adversaries were.
         """
-        best = [Found() for _ in range(3 * self.n if every else 1)]
+        best = [WorstPattern() for _ in range(3 * self.n if every else 1)]
         if not every:
             best[0] = self._strongest(risk)
         values = np.asarray([f.value for f in best])
@@ -140,7 +373,7 @@ class Chain(Records):
                         values[kinds[flat]] = value
                         (k, x), (m, y) = from_a[flat // len(from_b)], from_b[flat % len(from_b)]
                         pattern = self._pattern((lefts[k].record, x), (rights[m].record, y))
-                        best[kinds[flat]] = Found(float(value), i, pattern)
+                        best[kinds[flat]] = WorstPattern(float(value), i, pattern)
                 examined += some.size
                 at += size
                 size = min(2 * size, 1024)
@@ -148,7 +381,7 @@ class Chain(Records):
                 progress((step + 1) / self.n, f"{examined:,} adversaries examined")
         return best, upper, examined
 
-    def _bound(self, i: int, risk: Risk) -> float:
+    def _bound(self, i: int, risk: RiskMeasure) -> float:
         """An upper bound for one target over all knowledge: its own move, and the swing or the reach of either side."""
         own = np.abs(self.parts.amounts[i][:, None] - self.parts.amounts[i]) * (self.parts.unit / risk.width)
         if i > 0:
@@ -157,7 +390,7 @@ class Chain(Records):
             own = own + np.minimum(swing(self._walks.ahead[i]), float(self.reach[i + 1 :].sum()) / risk.width)
         return float(own.max()) * (1 + 1e-12)
 
-    def _leaks(self, sides: list[Side], scale: float) -> tuple[Array, list[tuple[int, int]]]:
+    def _leaks(self, sides: list[ChainSide], scale: float) -> tuple[Array, list[tuple[int, int]]]:
         """D(x → x′) of each side alone and each value of its known record, (entries, d, d), with (side, value); −∞
         where a value of the target is impossible.
         """
@@ -177,11 +410,11 @@ class Chain(Records):
                 pattern[record] = number
         return tuple(pattern)
 
-    def _strongest(self, risk: Risk) -> Found:
+    def _strongest(self, risk: RiskMeasure) -> WorstPattern:
         i = int(np.argmax(self.reach))
-        return Found(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
+        return WorstPattern(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
 
-    def _outcome(self, found: Found, upper: float, complete: bool, examined: int, risk: Risk) -> Outcome:
+    def _outcome(self, found: WorstPattern, upper: float, complete: bool, examined: int, risk: RiskMeasure) -> Outcome:
         """Name the neighbours only, where what lies beyond makes no difference; otherwise everyone beyond too."""
         known = found.known
         full = self._walks.filled(found.target, known, self.n)
@@ -191,14 +424,14 @@ class Chain(Records):
         method = "all segments between known neighbours" if complete else "segments examined until the time limit"
         return Outcome(found.value, found.target, tuple(sorted(known)), values, upper, complete, examined, method)
 
-    def _blurred(self, target: int, known: Mapping[int, int], risk: Risk) -> float:
+    def _blurred(self, target: int, known: Mapping[int, int], risk: RiskMeasure) -> float:
         """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
         try:
             return risk.read(self._laws(target, known))[0]
         except InputError:
             return 0.0
 
-    def _by_experiments(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _by_experiments(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """Other readings: adversaries in the order of a bound, each read from its experiment."""
         found, upper, complete, examined = screen(
             self._laws, self.reach, self._segments(), risk, self._strongest(risk), deadline, progress
@@ -248,11 +481,11 @@ class Chain(Records):
         rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, examined, risk)))
         return tuple(rows)
 
-    def _someone(self, known: int) -> Found:
+    def _someone(self, known: int) -> WorstPattern:
         """Someone after the first record who knows so many at the end: what is named if time ran out before anyone."""
         near = self.n - known
         value = int(np.argmax(self._walks.marginals[near])) if known else 0
-        return Found(0.0, 0, self._pattern((near if known else None, value)))
+        return WorstPattern(0.0, 0, self._pattern((near if known else None, value)))
 
     def without(self, record: int) -> Chain:
         """The chain of the other records, this one summed out."""
@@ -278,9 +511,9 @@ class Chain(Records):
         )
         return Chain(initial / initial.sum(), tuple(steps), fewer, tuple(self.names[k] for k in keep))
 
-    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
         """An independent record only blurs the answer about the others: the chain of the others, or its own reach."""
-        alone = Found(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
+        alone = WorstPattern(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
         own = self._told(risk, self._outcome(alone, alone.value, True, 1, risk))
         if self.n == 1:
             return own
@@ -289,14 +522,14 @@ class Chain(Records):
             return rest
         return own if rest.complete else replace(own, upper=max(own.upper, rest.upper), complete=False)
 
-    def table(self) -> Table:
+    def table(self) -> JointTable:
         """The same records as a joint table; for short chains."""
         if self.initial.size**self.n > 2**22:
             raise InputError(f"a chain of {self.n} records is too long for a joint table: ask the chain itself")
         joint = self.initial
         for s in self.steps:
             joint = joint[..., None] * s
-        return Table(joint / joint.sum(), self.parts, self.names)
+        return JointTable(joint / joint.sum(), self.parts, self.names)
 
 
 def chain(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...attacks.correlated import normal
-from ...attacks.correlated.joint_normal.records import NormalRecords
+from ...attacks.correlated.normal_records import NormalRecords
 from ...checks import Array, integer, probability, scalar
 from ...errors import InputError
 from ...numerics.values import FrozenMapping, ValueSemantics

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...attacks.tampering_detection.hiding import boundary
-from ...attacks.tampering_detection.tampering import pair, power_of
+from ...attacks.tampering_detection import boundary, pair, power_of
 from ...numerics.formatting import floor_digits
 from ..words import number
 from .chart import Chart

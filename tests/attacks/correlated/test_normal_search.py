@@ -12,11 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from epsilens.attacks.correlated import normal
-from epsilens.attacks.correlated.joint_normal import bound as normal_bound
-from epsilens.attacks.correlated.joint_normal import enumeration as normal_enumeration
-from epsilens.attacks.correlated.joint_normal import search as normal_search
-from epsilens.attacks.correlated.joint_normal.problem import Problem, closed_form
+from epsilens.attacks.correlated import normal, normal_enumeration, normal_search
+from epsilens.attacks.correlated.normal_problem import Problem, closed_form
 
 needs_numba = pytest.mark.skipif(not normal_enumeration.available(), reason="numba is not installed")
 ROUTES = [False, pytest.param(True, marks=needs_numba)]
@@ -86,11 +83,11 @@ def test_branch_and_bound_agrees(compile: bool, model: tuple[Any, Any, Any], sig
     every = normal_enumeration.enumerate_adversaries(p, sigma, compile=compile)
     assert every is not None
     top = max(f.value for f in every)
-    found = normal_bound.branch_and_bound(p, sigma, compile=compile)
+    found = normal_search.branch_and_bound(p, sigma, compile=compile)
     assert found.value == pytest.approx(top, rel=1e-9, abs=1e-12)
     assert found.upper == found.value
     k = min(k, p.n - 1)
-    limited = normal_bound.branch_and_bound(p, sigma, least=k, most=k, compile=compile)
+    limited = normal_search.branch_and_bound(p, sigma, least=k, most=k, compile=compile)
     assert limited.value == pytest.approx(every[k].value, rel=1e-9, abs=1e-12)
     assert len(limited.known) == k
 
@@ -102,7 +99,7 @@ def test_bounds_are_bounds(model: tuple[Any, Any, Any], sigma: float) -> None:
     cov, a, reach = model
     p = Problem(cov / np.outer(reach, reach), a * reach)
     for s in (None, sigma):
-        bounds = normal_bound.root_bounds(p, s)
+        bounds = normal_search.root_bounds(p, s)
         for i in range(p.n):
             for mask in range(1 << p.n):
                 if not mask >> i & 1:
@@ -258,7 +255,7 @@ def test_enumeration_of_reference_instances(compile: bool) -> None:
 
 
 def test_everything_works_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (normal_enumeration, normal_bound):
+    for module in (normal_enumeration, normal_search):
         monkeypatch.setattr(module, "available", lambda: False)
     m = normal(det_s(19))
     exact = m.by_known(scale=1.0)
@@ -333,7 +330,7 @@ def test_noise_far_smaller_or_larger_than_the_data(sigma: float) -> None:
         )
         assert normal_search.search(p, sigma).found.value == pytest.approx(truth, rel=1e-9)
         start = normal_search._start(p, sigma, 0, n - 1, tuple(range(n)))
-        found = normal_bound.branch_and_bound(p, sigma, start=start, compile=False)
+        found = normal_search.branch_and_bound(p, sigma, start=start, compile=False)
         assert found.value == pytest.approx(truth, rel=1e-9)
 
 
@@ -364,7 +361,7 @@ def test_sparse_dependence() -> None:
         for sigma in (None, 0.5):
             every = normal_enumeration.enumerate_adversaries(p, sigma, compile=False)
             assert every is not None
-            found = normal_bound.branch_and_bound(p, sigma, compile=k % 2 == 0 and normal_enumeration.available())
+            found = normal_search.branch_and_bound(p, sigma, compile=k % 2 == 0 and normal_enumeration.available())
             assert found.value == pytest.approx(max(f.value for f in every), rel=1e-9)
             assert found.upper == found.value
 

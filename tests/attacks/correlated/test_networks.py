@@ -15,7 +15,7 @@ from tests.attacks.correlated import brute
 from tests.examples import examples
 
 from epsilens import correlated
-from epsilens.attacks.correlated import trees as module
+from epsilens.attacks.correlated import networks as module
 from epsilens.errors import InputError, MissingExtra
 
 FOLLOW = [[0.85, 0.15], [0.15, 0.85]]

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....checks import Array
-from ....errors import InputError
+from ...checks import Array
+from ...errors import InputError
 
 #: Correlation matrices with a smaller eigenvalue leave no digits.
 _LEAST_EIGENVALUE = 1e-12
@@ -32,7 +32,7 @@ _LEAST_EIGENVALUE = 1e-12
 _EXTENDED = 200
 
 
-class Adversary(NamedTuple):
+class AnswerShift(NamedTuple):
     """What one adversary sees: the shift of the answer between two values of the target, and σ₀, the standard
     deviation of what is left of the answer once the target and the known records are fixed.
     """
@@ -41,7 +41,7 @@ class Adversary(NamedTuple):
     own: float
 
 
-class Found(NamedTuple):
+class WorstNormal(NamedTuple):
     """The best adversary of a search: its value, who, and the proven upper bound."""
 
     value: float
@@ -103,7 +103,7 @@ class Problem:
             return None
         return i, tuple(j for j in range(self.n) if j != i and j not in outside[:spare])
 
-    def adversary(self, target: int, known: Sequence[int]) -> Adversary:
+    def adversary(self, target: int, known: Sequence[int]) -> AnswerShift:
         """|β| and σ₀ from one Cholesky factor of the covariance in the order known, target, unknown.
 
         With x = Lz, S = (Lᵀa)·z: β is the target's entry of Lᵀa over L_ii, and σ₀² the sum of squares of the unknown
@@ -111,7 +111,7 @@ class Problem:
         """
         return self.adversaries([(target, known)])[0]
 
-    def adversaries(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> list[Adversary]:
+    def adversaries(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> list[AnswerShift]:
         """The same for several, each a target and what is known, factored together."""
         cov, weights, reach = (self.cov, self.weights, np.ones(self.n)) if self.given is None else self.given
         every = range(self.n)
@@ -127,7 +127,7 @@ class Problem:
         each, at = np.arange(len(pairs)), np.array([len(of) for _, of in pairs])
         shift = np.abs(along[each, at]) / factors[each, at, at] * reach[orders[each, at]]
         own = np.sqrt(np.sum(np.where(np.arange(self.n) > at[:, None], along**2, 0.0), axis=1))
-        return [Adversary(float(s), float(o)) for s, o in zip(shift, own, strict=True)]
+        return [AnswerShift(float(s), float(o)) for s, o in zip(shift, own, strict=True)]
 
     def vector(self, target: int, known: Sequence[int], queries: Array) -> tuple[Array, Array]:
         """Of several queries, a row of weights each: how far the target moves each answer, with its sign, and a root of
@@ -227,7 +227,7 @@ _SAME = 1e-12
 
 def closed_form(
     problem: Problem, sigma: float | None, least: int, most: int, targets: tuple[int, ...]
-) -> tuple[Found, str] | None:
+) -> tuple[WorstNormal, str] | None:
     """The worst adversary who knows ``least`` to ``most`` records, and the structure that gives it, if one does."""
     anything = least == 0 and most == problem.n - 1
     for fits, name, find in (
@@ -240,7 +240,7 @@ def closed_form(
         if who is not None:
             target, known = who
             value = problem.value(target, known, sigma)
-            return Found(value, target, known, value, 1), name
+            return WorstNormal(value, target, known, value, 1), name
     return None
 
 

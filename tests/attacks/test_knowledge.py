@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.strategies import any_experiment, masses
 
 import epsilens as el
-from epsilens.attacks.knowledge.knowledge import Knowledge
+from epsilens.attacks.knowledge import Knowledge
 
 
 def digits(value: float, printed: str) -> bool:

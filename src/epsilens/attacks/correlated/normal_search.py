@@ -1,5 +1,6 @@
-"""Branch and bound over what the adversary knows, for more records than can be enumerated; with a proven bound.
+"""The worst adversary of jointly normal records: by closed form, enumeration, or branch and bound.
 
+Branch and bound runs over what the adversary knows, for more records than can be enumerated, with a proven bound.
 For a target i let Λ = Σ⁻¹ and, for the set U of unknown records, M = Λ_UU⁻¹ padded with zeros. Then β = a_i − c with
 c = aᵀMΛ_i, σ₀² = p = aᵀMa, and g = Λ_iᵀMΛ_i. M grows with U (Loewner), so for U₀ ⊆ U ⊆ U₁
 
@@ -12,14 +13,18 @@ because M = M₀ + D^½YD^½ with D = M₁ − M₀ and 0 ⪯ Y ⪯ I. Putting o
 from __future__ import annotations
 
 import heapq
+import math
 import time
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..risk import Progress
-from .enumeration import available, compiled
-from .problem import Found, Problem
+from ...errors import InputError
+from . import normal_enumeration as enumeration
+from .normal_enumeration import available, compiled
+from .normal_problem import Problem, WorstNormal, closed_form
+from .records import Progress
 
 FREE, UNKNOWN, KNOWN = 0, 1, 2
 #: Nodes whose bound exceeds the best by less than this share are closed: rounding.
@@ -44,7 +49,7 @@ class _Node(NamedTuple):
     sums: Any
 
 
-class _Asked(NamedTuple):
+class _SearchTask(NamedTuple):
     """What is sought about one target: its weight ``own``, which records are linked to each other and to it (``first``)
     where the links are ``sparse``, whether ψ or the shift, and how many records may be known.
     """
@@ -79,7 +84,7 @@ def _fix(node: _Node, mark: Any, j: int, to: int) -> None:
     mark[j] = to
 
 
-def _settle(node: _Node, mark: Any, asked: _Asked, best: float, winner: Any) -> tuple[float, int, float, float]:
+def _settle(node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any) -> tuple[float, int, float, float]:
     """Fix every record that has only one way left, then name the one to branch on (−1: the node is closed).
 
     Returns the best value so far (``winner`` receives the marks of the adversary who improves it), the record, and the
@@ -147,7 +152,9 @@ def _reached(links: Any, first: Any, inside: Any) -> Any:
         seen = grown
 
 
-def _settle_loops(at: _Node, mark: Any, asked: _Asked, best: float, winner: Any) -> tuple[float, int, float, float]:
+def _settle_loops(
+    at: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
+) -> tuple[float, int, float, float]:
     """The same as :func:`_settle`, written in plain loops for the compiler."""
     matrices, vectors, sums = at
     ai, links, first, sparse, psi, variance, trace, least, most, close = asked
@@ -309,11 +316,11 @@ def branch_and_bound(
     least: int = 0,
     most: int | None = None,
     targets: tuple[int, ...] | None = None,
-    start: Found | None = None,
+    start: WorstNormal | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
     compile: bool | None = None,
-) -> Found:
+) -> WorstNormal:
     """The worst adversary who knows between ``least`` and ``most`` records; at the deadline the best so far.
 
     Nodes wait in a heap by their bound, so that the proven bound falls as the search goes on; each is explored depth
@@ -326,7 +333,7 @@ def branch_and_bound(
     linked = (scaled > _NO_LINK) & ~np.eye(n, dtype=bool)
     sparse = bool(least == 0 and most == n - 1 and not (linked | np.eye(n, dtype=bool)).all())
     roots = root_bounds(problem, sigma)
-    best = start if start is not None else Found(-1.0, 0, (), np.inf, 0)
+    best = start if start is not None else WorstNormal(-1.0, 0, (), np.inf, 0)
     heap: list[tuple[float, int, int, Any]] = []
     for i in range(n) if targets is None else targets:
         heap.append((-float(roots[i]), len(heap), i, np.zeros(n - 1, dtype=np.int64)))
@@ -344,7 +351,7 @@ def branch_and_bound(
         settle: Any = compiled(_settle_loops) if fast and ready else _settle
         others = np.flatnonzero(np.arange(n) != i)
         links = linked[np.ix_(others, others)], linked[others, i]
-        asked = _Asked(
+        asked = _SearchTask(
             float(a[i]), *links, sparse, sigma is not None, variance, problem.trace, least, most, close=_CLOSE
         )
         open_: list[Any] = [(-bound, mark, _node(prec[np.ix_(others, others)], a[others], prec[others, i], mark))]
@@ -357,7 +364,7 @@ def branch_and_bound(
             winner = np.full(n - 1, -1, dtype=np.int64)
             value, j, unknown, known = settle(node, mark, asked, best.value, winner)
             if winner.size == 0 or winner[0] >= 0:
-                best = Found(float(value), i, tuple(int(r) for r in others[winner == KNOWN]), np.inf, 0)
+                best = WorstNormal(float(value), i, tuple(int(r) for r in others[winner == KNOWN]), np.inf, 0)
             if j < 0:
                 continue
             copied = mark.copy()
@@ -376,4 +383,232 @@ def branch_and_bound(
     upper = max(best.value, -heap[0][0]) if heap and -heap[0][0] > best.value * (1 + _CLOSE) else best.value
     value = problem.value(best.target, best.known, sigma) if best.value >= 0 else -1.0
     upper = value if upper == best.value else max(upper, value)
-    return Found(value, best.target, best.known, upper, examined)
+    return WorstNormal(value, best.target, best.known, upper, examined)
+
+
+#: Beyond this many records, without a closed form, only a search with a time limit is offered.
+LARGEST_WITHOUT_LIMIT = 60
+#: Enumeration comes first where it is this quick; beyond, branch and bound usually is quicker.
+_ENUMERATE_SECONDS = 0.15
+_FEW = 20_000
+
+
+class SearchResult(NamedTuple):
+    """What was found, and how."""
+
+    found: WorstNormal
+    method: str
+    complete: bool
+
+
+def search(
+    problem: Problem,
+    sigma: float | None = None,
+    *,
+    least: int = 0,
+    most: int | None = None,
+    targets: tuple[int, ...] | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> SearchResult:
+    """The worst adversary who knows ``least`` to ``most`` records, for Laplace (σ None) or Gaussian noise."""
+    result = _search(problem, sigma, least, most, targets, time_limit, progress)
+    return result._replace(found=result.found._replace(upper=result.found.upper * (1 + _lost(problem, targets))))
+
+
+def _lost(problem: Problem, targets: tuple[int, ...] | None) -> float:
+    """What rounding may have cost a search in doubles, as a share; nothing unless it is badly conditioned."""
+    small = problem.condition <= 1e6 or (targets is None and enumeration.extended(problem))
+    return 0.0 if small else 4 * float(np.finfo(float).eps) * problem.condition * problem.n
+
+
+def _search(
+    problem: Problem,
+    sigma: float | None,
+    least: int,
+    most: int | None,
+    targets: tuple[int, ...] | None,
+    time_limit: float | None,
+    progress: Progress | None,
+) -> SearchResult:
+    n = problem.n
+    most, everyone = n - 1 if most is None else most, tuple(range(n))
+    who = everyone if targets is None else targets
+    precise = targets is None and enumeration.extended(problem)
+    closed = None if precise else closed_form(problem, sigma, least, most, who)
+    if closed is not None:
+        return SearchResult(closed[0], f"closed form ({closed[1]})", True)
+    if least == 0 and _sets(n, most) <= _FEW and most < n - 1 and n > 14:
+        return SearchResult(_few(problem, sigma, most, who), "enumeration", True)
+    began = time.monotonic()
+    deadline = None if time_limit is None else began + time_limit
+    quick = enumeration.seconds(n, compile=False) <= min(
+        _ENUMERATE_SECONDS, math.inf if time_limit is None else time_limit / 2
+    )
+    if quick and who == everyone:
+        return _enumerate(problem, sigma, least, most, progress)
+    if time_limit is None and n > LARGEST_WITHOUT_LIMIT:
+        raise InputError(
+            f"there are {n} records with no special structure: beyond {LARGEST_WITHOUT_LIMIT} the worst adversary may "
+            "take too long to find exactly, so give a time_limit in seconds (the answer then carries a proven bound)",
+            parameter="time_limit",
+        )
+    small = time_limit is None and n <= enumeration.LARGEST and who == everyone
+    if small:  # one of the two is quick; nobody knows which
+        deadline = began + max(2 * enumeration.seconds(n), 1.0)
+    start = _start(problem, sigma, least, most, who, None if time_limit is None else began + time_limit / 4)
+    found = branch_and_bound(
+        problem, sigma, least=least, most=most, targets=targets, start=start, progress=progress, deadline=deadline
+    )
+    complete = found.upper <= found.value
+    if small and not complete:
+        return _enumerate(problem, sigma, least, most, progress)
+    return SearchResult(found, "branch and bound", complete)
+
+
+def _enumerate(problem: Problem, sigma: float | None, least: int, most: int, progress: Progress | None) -> SearchResult:
+    every = enumeration.enumerate_adversaries(problem, sigma, progress=progress)
+    assert every is not None  # no deadline was given
+    return SearchResult(max(every[least : most + 1], key=lambda f: f.value), "enumeration", True)
+
+
+def _sets(n: int, most: int) -> int:
+    return sum(math.comb(n, k) for k in range(min(most, n) + 1))
+
+
+def _few(problem: Problem, sigma: float | None, most: int, targets: tuple[int, ...]) -> WorstNormal:
+    """Every set of at most ``most`` known records, when these are few."""
+    n, a, cov = problem.n, problem.weights, problem.cov
+    best, examined = WorstNormal(-1.0, targets[0], (), np.inf, 0), 0
+    mine = np.isin(np.arange(n), targets)
+    for k in range(most + 1):
+        for known in combinations(range(n), k):
+            given = list(known)
+            solved = np.linalg.solve(cov[np.ix_(given, given)], cov[given]) if given else np.empty((0, n))
+            rest = cov - cov[:, given] @ solved
+            v, d = rest @ a, np.diag(rest).copy()
+            open_ = mine.copy()
+            open_[given] = False
+            d[~open_] = 1.0
+            value = np.where(open_, np.abs(v) / d, -1.0)
+            if sigma is not None:
+                value = value / np.sqrt(sigma * sigma + np.maximum(a @ v - v * v / d, problem.trace))
+            examined += int(open_.sum())
+            if value.max() > best.value:
+                best = WorstNormal(float(value.max()), int(value.argmax()), known, np.inf, 0)
+    value_ = problem.value(best.target, best.known, sigma)
+    return WorstNormal(value_, best.target, best.known, value_, examined)
+
+
+def _start(
+    problem: Problem,
+    sigma: float | None,
+    least: int,
+    most: int,
+    targets: tuple[int, ...],
+    deadline: float | None = None,
+) -> WorstNormal:
+    """Some adversary to begin with: each target with the records that it is most correlated with known."""
+    cov, a = problem.cov, problem.weights
+    sd = np.sqrt(np.diag(cov))
+    strength = np.abs(cov) / sd[:, None] / sd
+    best = WorstNormal(-1.0, targets[0], (), np.inf, 0)
+    for i in targets:
+        known = [int(j) for j in np.argsort(-strength[i], kind="stable") if j != i][:least]
+        given = [i, *known]
+        beta = np.linalg.solve(cov[np.ix_(given, given)], cov[given] @ a)
+        own2 = max(problem.variance - float(beta @ cov[given] @ a), 0.0)
+        value = float(abs(beta[0])) / (1.0 if sigma is None else math.sqrt(sigma * sigma + own2))
+        if value > best.value:
+            best = WorstNormal(value, i, tuple(sorted(known)), np.inf, 0)
+    for k in range(least, most + 1) if sigma is not None else ():
+        strongest = problem.strongest(k)
+        if strongest is not None and strongest[0] in targets:
+            value = problem.value(*strongest, sigma)
+            if value > best.value:
+                best = WorstNormal(value, *strongest, np.inf, 0)
+            break
+    if least == 0 and most == problem.n - 1 and problem.n > LARGEST_WITHOUT_LIMIT:
+        bounds = root_bounds(problem, sigma)
+        for i in sorted(targets, key=lambda i: -float(bounds[i])):
+            if deadline is None or time.monotonic() > deadline:
+                break
+            best = max(best, _climb(problem, sigma, i), key=lambda f: f.value)
+    # a little less, so that rounding in its favour cannot close the search before it has begun
+    return best._replace(value=best.value * (1 - 1e-12))
+
+
+def _climb(problem: Problem, sigma: float | None, i: int) -> WorstNormal:
+    """Start from an adversary who knows nothing; change what they know about one record as long as that helps.
+
+    Λ bordered by a and Λ_i is swept on the unknown records U: the corner then holds −(p, c, g) of the bounds, and
+    for a record on either side of U the corner after its change is corner − column·row/diagonal.
+    """
+    n, a, prec = problem.n, problem.weights, problem.precision
+    others = np.flatnonzero(np.arange(n) != i)
+    m = n - 1
+    g = np.zeros((m + 2, m + 2))
+    inverse = np.linalg.inv(prec[np.ix_(others, others)])
+    right = np.column_stack((a[others], prec[others, i]))
+    g[:m, :m], g[:m, m:] = -inverse, inverse @ right
+    g[m:, :m], g[m:, m:] = g[:m, m:].T, -right.T @ inverse @ right
+    unknown = np.ones(m, dtype=bool)
+
+    def values(c: Any, p: Any) -> Any:
+        return np.abs(a[i] + c) / (1.0 if sigma is None else np.sqrt(sigma * sigma + np.maximum(-p, problem.trace)))
+
+    here = values(g[m, m + 1], g[m, m])
+    for _ in range(4 * n):
+        d = np.diag(g)[:m]
+        after = values(g[m, m + 1] - g[:m, m] * g[:m, m + 1] / d, g[m, m] - g[:m, m] ** 2 / d)
+        j = int(np.argmax(after))
+        if not after[j] > here * (1 + 1e-9):
+            break
+        here, pivot, row = after[j], g[j, j], g[j].copy()
+        g -= np.outer(row / pivot, row)
+        g[j] = g[:, j] = row / pivot if not unknown[j] else -row / pivot
+        g[j, j] = -1 / pivot
+        unknown[j] = not unknown[j]
+    known = tuple(int(j) for j in others[~unknown])
+    return WorstNormal(problem.value(i, known, sigma), i, known, np.inf, 0)
+
+
+def search_by_known(
+    problem: Problem,
+    sigma: float | None = None,
+    *,
+    targets: tuple[int, ...] | None = None,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> list[SearchResult]:
+    """The worst adversary for each exact number of known records, 0 to n − 1."""
+    n = problem.n
+    if targets is None and n <= enumeration.LARGEST and (
+        time_limit is None or enumeration.seconds(n) <= time_limit
+    ):  # fmt: skip
+        every = enumeration.enumerate_adversaries(problem, sigma, progress=progress)
+        assert every is not None
+        lost = 1 + _lost(problem, targets)
+        return [SearchResult(found._replace(upper=found.upper * lost), "enumeration", True) for found in every]
+    who = tuple(range(n)) if targets is None else targets
+    if time_limit is None and n > enumeration.LARGEST and closed_form(problem, sigma, n // 2, n // 2, who) is None:
+        raise InputError(
+            f"there are {n} records with no special structure: beyond {enumeration.LARGEST} the worst adversary for "
+            "each number of known records may take too long to find exactly, so give a time_limit in seconds (each "
+            "point then carries a proven bound)",
+            parameter="time_limit",
+        )
+    share = None if time_limit is None else time_limit / (n + 1)
+    ceiling = math.inf if share is None else search(problem, sigma, targets=targets, time_limit=share).found.upper
+    out: list[SearchResult] = []
+    for k in range(n):
+        if progress is not None:
+            progress(k / n, f"{k} known records of {n - 1}")
+        result = search(problem, sigma, least=k, most=k, targets=targets, time_limit=share)
+        upper = max(min(result.found.upper, ceiling), result.found.value)  # no point exceeds the worst of all
+        out.append(
+            result._replace(
+                found=result.found._replace(upper=upper), complete=result.complete or upper <= result.found.value
+            )
+        )
+    return out

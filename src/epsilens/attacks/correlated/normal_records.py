@@ -2,25 +2,213 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .... import checks
-from ....calibration.choose import Choice
-from ....checks import Array, Number, float_or_array
-from ....errors import InputError
-from ....experiment import Experiment
-from ....numerics.values import ValueSemantics
-from ..adversary import noise
-from ..risk import Contribution, Progress, Worst, contributions_of, record_names, record_number, time_allowed
-from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
-from .search import Result, choose, search, search_by_known
-from .seen import seen_by
+from ... import checks
+from ...calibration.choose import Choice
+from ...calibration.choose import choose as pick
+from ...checks import Array, Number, float_or_array
+from ...errors import InputError
+from ...experiment import Experiment
+from ...laws.intersection import TwoSidedBound, strongest_attack
+from ...laws.laplace import Laplace
+from ...laws.latent import Latent
+from ...laws.normal import Normal
+from ...laws.product import Factor, product
+from ...laws.sums import NormalLaplaceShift
+from ...numerics.values import ValueSemantics, fingerprint
+from ...readings.law import Law
+from ...worlds import Worlds, WorldsKind
+from . import normal_enumeration as enumeration
+from .answer_laws import noise as noise_width
+from .normal_problem import AnswerShift, Problem, refuse_extremes, refuse_indefinite, symmetric
+from .normal_search import SearchResult, search, search_by_known
+from .records import (
+    Progress,
+    RecordContribution,
+    Worst,
+    contributions_of,
+    reading_limit,
+    record_names,
+    record_number,
+    time_allowed,
+)
+
+_OWN = (
+    "the randomness of the records that the adversary does not know is counted as noise: an assumption about the data, "
+    "which no mechanism enforces (own_noise=False leaves it out)"
+)
+_EXACT = "the answers share what is unknown and are read as one release of a vector: jointly normal, exact"
+_TOLD = (
+    "the answers share what is unknown and are read as one release of a vector: an upper bound, the adversary being "
+    "told what the unknown records add beyond what the target says of them"
+)
+
+
+_COMPARE_SECONDS = 10.0
+_NOT_COUNTED = (
+    "the data's own randomness is not counted, because there are too many adversaries to compare: the noise is safe "
+    "for all of them and may be more than needed"
+)
+
+Candidate = tuple[int, tuple[int, ...], AnswerShift]
+
+
+def seen_by(
+    records: NormalRecords,
+    i: int,
+    known: tuple[int, ...],
+    seen: AnswerShift,
+    name: str,
+    width: float,
+    own_noise: bool,
+    covers: bool = False,
+) -> Experiment:
+    """The experiment of one adversary who sees the answer shift and the data's own randomness as told.
+
+    With ``covers`` it bounds every adversary, not only the one who is named.
+    """
+    own, reach, title = seen.own if own_noise else 0.0, float(records.reach[i]), records.names[i]
+    parameters: dict[str, Any] = {
+        "target": i,
+        "known": list(known),
+        name: width,
+        "reach": reach,
+        "shift": seen.shift,
+        "own_noise": own,
+    }
+    everyone = len(known) == records.weights.size - 1  # is known, then nothing is shared
+    latent = (
+        UnknownNormals(records, i, tuple(sorted(known)), seen, name, width, own_noise, covers)
+        if covers or not everyone
+        else None
+    )
+    worlds = Worlds(WorldsKind.CORRELATED, words=(f"{title} has one value", f"{title} has another, {reach:g} more"))
+    notes = (_OWN,) if own > 0 else ()
+    return Experiment(_law(seen.shift, own, name, width), "correlated", parameters, worlds, notes, latent=latent)
+
+
+def _law(shift: float, own: float, name: str, width: float) -> Law:
+    moved = shift / width
+    if not moved <= 1e4:
+        raise InputError(
+            f"{name} is {width:g} for a shift of {shift:g}: give noise of at least 0.0001 times the shift",
+            parameter=name,
+        )
+    if name == "sigma":
+        return Normal(np.asarray(shift / float(np.hypot(width, own))))
+    # below this share of the noise the normal part changes nothing that doubles can hold
+    if own <= 1e-12 * width or moved == 0:
+        return Laplace(np.asarray(moved))
+    return NormalLaplaceShift(np.asarray(own / width), np.asarray(moved))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnknownNormals(Latent):
+    """How one answer depends on the jointly normal records that the adversary does not know, the same in every answer.
+
+    ``seen`` is what one answer shows; where it covers every adversary, ``covers`` says so.
+    """
+
+    records: NormalRecords
+    target: int
+    known: tuple[int, ...]
+    seen: AnswerShift
+    noise: str
+    width: float
+    own_noise: bool
+    covers: bool = False
+
+    unknown: ClassVar[str] = "records that the adversary does not know"
+
+    def reverse(self) -> UnknownNormals:
+        """The same: both orders of a shift are alike."""
+        return self
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """All answers as one release of a vector: the same values of the unknown records in each.
+
+        Under normal noise the answers are jointly normal and ψ² = dᵀ(C + diag(σ²/k))⁻¹d, d how far the target moves
+        each and C what the unknown records leave them: exact. Otherwise the adversary is told what the unknown records
+        add beyond what follows from the target, and bare noise is left: an upper bound, exact for pure ε.
+        """
+        told = [(self._shared(answer), k) for answer, k in answers]
+        bare = any(answer.covers or not answer.own_noise or answer.seen.own == 0 for answer, _ in told)
+        if not bare and all(answer.noise == "sigma" for answer, _ in told):
+            return Normal(np.asarray(self._normal(told))), _EXACT
+        factors = [Factor(_law(answer.seen.shift, 0.0, answer.noise, answer.width), k) for answer, k in told]
+        bound = product(factors).law.as_bound()
+        single = [_law(a.seen.shift, a.seen.own if a.own_noise else 0.0, a.noise, a.width) for a, _ in told]
+        if bare:  # what is left out may hide more than is shown
+            return bound, _TOLD
+        return TwoSidedBound((bound,), attained=strongest_attack(tuple(single))), _TOLD
+
+    def _shared(self, answer: Latent) -> UnknownNormals:
+        """The answer, if it is one to the same adversary about the same records."""
+        if isinstance(answer, UnknownNormals):
+            mine, theirs = ((u.records.cov, u.records.names, u.records.reach) for u in (self, answer))
+            who = [(u.target, u.known) if not u.covers else u.covers for u in (self, answer)]
+            if fingerprint(mine) == fingerprint(theirs) and who[0] == who[1]:
+                return answer
+        raise InputError(
+            "the answers are not about the same jointly normal records: answers compose if they have one covariance "
+            "(with weights of their own), one target and the same known records; give these"
+        )
+
+    def _normal(self, told: Sequence[tuple[UnknownNormals, int]]) -> float:
+        """ψ of answers with normal noise, rounded up."""
+        counted: dict[Hashable, tuple[UnknownNormals, float]] = {}
+        for answer, k in told:  # of one query the answers say as much as their mean
+            key = fingerprint(answer.records.weights)
+            known = k / answer.width**2
+            counted[key] = answer, known + (counted[key][1] if key in counted else 0.0)
+        if len(counted) == 1:
+            ((answer, precision),) = counted.values()
+            return answer.seen.shift / math.hypot(1 / math.sqrt(precision), answer.seen.own)
+        queries = np.stack([answer.records.weights for answer, _ in counted.values()])
+        moved, root = self.records.problem.vector(self.target, self.known, queries)
+        unit = np.sqrt(np.asarray([precision for _, precision in counted.values()]))
+        moved, root = moved * unit, root * unit[:, None]
+        axes, sizes, _ = np.linalg.svd(root, full_matrices=True)
+        spread = np.zeros(moved.size)
+        spread[: sizes.size] = sizes
+        psi = math.sqrt(float(np.sum((axes.T @ moved) ** 2 / (1 + spread**2))))
+        return psi * (1 + 1e-13) + 1e-15 * math.sqrt(float(moved @ moved))
+
+
+def _candidates(model: NormalRecords, time_limit: float | None, progress: Progress | None) -> list[Candidate] | None:
+    """The adversaries that no other beats in both shift and own randomness, where all can be enumerated in time."""
+    allowed = _COMPARE_SECONDS if time_limit is None else time_limit
+    if model.n > enumeration.LARGEST or enumeration.seconds(model.n) > allowed:
+        return None
+    return enumeration.front(model.problem, progress=progress)
+
+
+def _read(candidates: list[Candidate], name: str, choice: Choice) -> Any:
+    """The chosen reading of every candidate at the chosen noise, in one go."""
+    shift = np.asarray([seen.shift for *_, seen in candidates])
+    own = np.asarray([seen.own for *_, seen in candidates])
+    width = choice.value
+    if name == "sigma":
+        return _reading(Normal(shift / np.hypot(width, own)), choice)
+    out = np.empty(shift.size)
+    bare = (own <= 1e-12 * width) | (shift == 0)
+    if bare.any():
+        out[bare] = _reading(Laplace(shift[bare] / width), choice)
+    if not bare.all():
+        out[~bare] = _reading(NormalLaplaceShift(own[~bare] / width, shift[~bare] / width), choice)
+    return out
+
+
+def _reading(law: Any, choice: Choice) -> Any:
+    return getattr(Experiment(law), choice.reading_name)(**choice.arguments)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,7 +222,7 @@ class NormalRecords(ValueSemantics):
     weights: Array
     reach: Array
     names: tuple[str, ...]
-    _shifts: dict[float | None, Result] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _shifts: dict[float | None, SearchResult] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -52,7 +240,7 @@ class NormalRecords(ValueSemantics):
 
     # -- one adversary -------------------------------------------------------------------------------------------
 
-    def adversary(self, target: int | str, known: Iterable[int | str] = ()) -> Adversary:
+    def adversary(self, target: int | str, known: Iterable[int | str] = ()) -> AnswerShift:
         """What one adversary sees: the shift of the answer, reach·|β|, and σ₀, the data's own randomness.
 
         β = Cov(S, x_i | x_K)/Var(x_i | x_K) and σ₀² = Var(S | x_i, x_K), S the true answer (paper 004, Theorem 6).
@@ -93,7 +281,7 @@ class NormalRecords(ValueSemantics):
         """
         i, given = self._who(target, known)
         seen = self.problem.adversary(i, given)
-        name, width = noise(scale, sigma)
+        name, width = noise_width(scale, sigma)
         return seen_by(self, i, given, seen, name, width, _flag("own_noise", own_noise))
 
     # -- all adversaries -----------------------------------------------------------------------------------------
@@ -119,7 +307,7 @@ class NormalRecords(ValueSemantics):
         >>> found.target, found.known, round(found.leakage, 6)
         (1, (2,), 10.874645)
         """
-        name, width = noise(scale, sigma)
+        name, width = noise_width(scale, sigma)
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         most = None if known_at_most is None else checks.integer("known_at_most", known_at_most, low=0)
         result = search(
@@ -149,7 +337,7 @@ class NormalRecords(ValueSemantics):
         >>> [round(w.leakage, 4) for w in normal([[1, 0.8, 0.8], [0.8, 1, 0.8], [0.8, 0.8, 1]]).by_known(scale=1.0)]
         [2.6, 1.4444, 1.0]
         """
-        name, width = noise(scale, sigma)
+        name, width = noise_width(scale, sigma)
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         targets = None if target is None else (self._record("target", target),)
         results = search_by_known(
@@ -162,7 +350,7 @@ class NormalRecords(ValueSemantics):
         most = float(np.abs(self.problem.weights).max()) or 1.0
         return min(max(sigma, 1e-80 * most), 1e80 * most)
 
-    def _told(self, result: Result, name: str, width: float, counted: float | None) -> Worst:
+    def _told(self, result: SearchResult, name: str, width: float, counted: float | None) -> Worst:
         unit = width if counted is None else width / counted  # with own noise the search already divided by it
         found = result.found
         return Worst(
@@ -186,7 +374,7 @@ class NormalRecords(ValueSemantics):
         own_noise: bool = True,
         time_limit: float | None = None,
         progress: Progress | None = None,
-    ) -> tuple[Contribution, ...]:
+    ) -> tuple[RecordContribution, ...]:
         """Which records' correlations matter: how much the worst case falls when a record is made independent.
 
         For each record its covariances with all others are set to zero, everything else kept, and the worst adversary
@@ -218,11 +406,11 @@ class NormalRecords(ValueSemantics):
 
         It has the largest shift of all adversaries and counts none of the data's own randomness as noise.
         """
-        name, width = noise(scale, sigma)
+        name, width = noise_width(scale, sigma)
         found = self.largest_shift(time_limit).found
-        return seen_by(self, found.target, found.known, Adversary(found.upper, 0.0), name, width, False, True)
+        return seen_by(self, found.target, found.known, AnswerShift(found.upper, 0.0), name, width, False, True)
 
-    def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
+    def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> SearchResult:
         """The adversary with the largest shift, sought once."""
         limit = time_allowed(time_limit)
         if limit not in self._shifts:
@@ -255,9 +443,43 @@ class NormalRecords(ValueSemantics):
         >>> round(c.value, 4), c.parameter
         (2.8309, 'sigma')
         """
-        return choose(
-            self, at_most, reading, noise, _flag("own_noise", own_noise), time_allowed(time_limit), progress, arguments
-        )
+        own_noise, time_limit = _flag("own_noise", own_noise), time_allowed(time_limit)
+        name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
+        pure = told == "leakage"  # own randomness changes nothing: the largest shift decides
+        if pure:
+            told, args = "epsilon", {"delta": 0.0}
+        candidates: list[Candidate] | None = None
+        remarks: tuple[str, ...] = ()
+        if own_noise and not pure:
+            candidates = _candidates(self, time_limit, progress)
+            remarks = () if candidates else (_NOT_COUNTED,)
+        if candidates is None:
+            result = self.largest_shift(time_limit, progress)
+            found = result.found
+            candidates = [(found.target, found.known, AnswerShift(found.upper, 0.0))]
+            if not result.complete:
+                remarks = (*remarks, "the search ended at its time limit: the noise covers the proven bound")
+        most = max(seen.shift for *_, seen in candidates)
+        if most == 0:
+            raise InputError("no record moves the answer: every weight is 0, so no noise is needed")
+        binding = max(candidates, key=lambda c: c[2].shift)
+        for _ in range(1000):
+
+            def mechanism(*, sensitivity: float, who: Candidate = binding, **width: float) -> Experiment:
+                return seen_by(self, *who, name, width[name], True)
+
+            choice = pick(mechanism, name, at_most=limit, reading=told, given={"sensitivity": most}, **args)
+            readings = _read(candidates, name, choice)
+            top = int(np.argmax(readings))
+            if readings[top] <= choice.limit or candidates[top] == binding:
+                break
+            binding = candidates[top]
+        if pure:
+            target, known, seen = binding
+            own = self.problem.adversary(target, known).own if own_noise else 0.0
+            shown = seen_by(self, target, known, AnswerShift(seen.shift, own), name, choice.value, own_noise)
+            choice = replace(choice, experiment=shown)
+        return replace(choice, remarks=remarks)
 
     # -- checks --------------------------------------------------------------------------------------------------
 

@@ -23,19 +23,16 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError, MissingExtra, type_phrase
-from .adversary import Laws
-from .records import Records
-from .risk import Outcome, Progress, Risk, Worst, record_names
-from .search import swing
-from .sums import Contributions, contributions, convolve, shifted
-from .tables import Table, check_probabilities
+from .answer_laws import Contributions, Laws, contributions, convolve, shifted
+from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, record_names
+from .tables import MOST_CELLS, TOTAL, JointTable, check_probabilities, swing
 
 _MOST_NUMBERS = 2**22  # in one factor
 _SMALL_TABLE = 2**14
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Potential:
     """Logarithms over the values of ``records`` (one axis each) and, on the last axis, the sum so far at ``places``."""
 
     records: tuple[int, ...]
@@ -50,7 +47,7 @@ class Factor:
         return np.asarray(moved[(*index, slice(None))])
 
 
-def _product(a: Factor, b: Factor) -> Factor:
+def _product(a: Potential, b: Potential) -> Potential:
     records = tuple(sorted({*a.records, *b.records}))
     one, other = a.over(records), b.over(records)
     shape = np.broadcast_shapes(one.shape[:-1], other.shape[:-1])
@@ -60,13 +57,13 @@ def _product(a: Factor, b: Factor) -> Factor:
             "give a network of smaller treewidth, or values with a common unit"
         )
     places, logs = convolve(a.places, one, b.places, other)
-    return Factor(records, places, np.broadcast_to(logs, (*shape, places.size)))
+    return Potential(records, places, np.broadcast_to(logs, (*shape, places.size)))
 
 
-class Network(Records):
+class Network(CorrelatedRecords):
     """Records whose joint distribution is a product of factors, and a noisy answer Σ aⱼxⱼ. Built by :func:`tree`."""
 
-    def __init__(self, factors: tuple[Factor, ...], parts: Contributions, names: tuple[str, ...]) -> None:
+    def __init__(self, factors: tuple[Potential, ...], parts: Contributions, names: tuple[str, ...]) -> None:
         self.factors, self.parts, self.names = factors, parts, names
 
     def __repr__(self) -> str:
@@ -89,9 +86,9 @@ class Network(Records):
             axis = total.records.index(j)
             places, logs = shifted(total.places, np.moveaxis(total.logs, axis, 0), self.parts.amounts[j])
             rest = tuple(r for r in total.records if r != j)
-            live.append(Factor(rest, places, np.logaddexp.reduce(logs, axis=0)))
+            live.append(Potential(rest, places, np.logaddexp.reduce(logs, axis=0)))
         d = self.parts.values[target].size
-        total = Factor((target,), np.zeros(1), np.zeros((d, 1)))
+        total = Potential((target,), np.zeros(1), np.zeros((d, 1)))
         for f in live:
             total = _product(total, f)
         places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
@@ -112,7 +109,7 @@ class Network(Records):
         for numbers in np.ndindex(*sizes):
             yield dict(zip(known, map(int, numbers), strict=True))
 
-    def table(self) -> Table:
+    def table(self) -> JointTable:
         """The same records as a joint table; for few of them."""
         shape = tuple(v.size for v in self.parts.values)
         if math.prod(shape) > 2**22:
@@ -122,14 +119,14 @@ class Network(Records):
         for f in self.factors:
             logs = logs + f.over(everyone)[..., 0]
         joint = np.exp(logs)
-        return Table(joint / joint.sum(), self.parts, self.names)
+        return JointTable(joint / joint.sum(), self.parts, self.names)
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
     def _small(self) -> bool:
         return math.prod(v.size for v in self.parts.values) <= _SMALL_TABLE
 
-    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
         if self._small():
             return self.table()._search(risk, deadline, progress)
@@ -141,7 +138,7 @@ class Network(Records):
             )
         return self._climb(risk, deadline, progress)
 
-    def _bounds(self, risk: Risk) -> Array:
+    def _bounds(self, risk: RiskMeasure) -> Array:
         """An upper bound per target over all knowledge: everyone moves together; in a tree, for the leakage, the own
         move and for each neighbour the swing across that edge, or all that lies beyond it.
         """
@@ -162,7 +159,7 @@ class Network(Records):
             bounds[i] = min(bounds[i], float((own + sum(across)).max()) * (1 + 1e-12))
         return bounds
 
-    def _climb(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _climb(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """From nothing known, make known (or forget) the record that raises the risk most, for each target in turn."""
         bounds = self._bounds(risk)
         upper = float(bounds.max())
@@ -216,12 +213,12 @@ class Network(Records):
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)
 
-    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
         """The worst adversary when one record is independent of the others."""
         return self.table()._worst_without(record, risk, time_limit)
 
 
-def _beyond(pairs: Sequence[Factor], i: int, other: int) -> set[int]:
+def _beyond(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
     """The records on the far side of an edge."""
     found, open_ = {other}, [other]
     while open_:
@@ -232,13 +229,13 @@ def _beyond(pairs: Sequence[Factor], i: int, other: int) -> set[int]:
     return found
 
 
-def _observed(f: Factor, known: Mapping[int, int]) -> Factor:
+def _observed(f: Potential, known: Mapping[int, int]) -> Potential:
     """A factor at the known values."""
     index = tuple(known[r] if r in known else slice(None) for r in f.records)
-    return Factor(tuple(r for r in f.records if r not in known), f.places, f.logs[(*index, slice(None))])
+    return Potential(tuple(r for r in f.records if r not in known), f.places, f.logs[(*index, slice(None))])
 
 
-def _cost(live: Sequence[Factor], record: int) -> int:
+def _cost(live: Sequence[Potential], record: int) -> int:
     """How many records summing out this one would join."""
     return len({r for f in live if record in f.records for r in f.records})
 
@@ -312,11 +309,11 @@ def tree(
             )
         with np.errstate(divide="ignore"):
             if p < 0:
-                factors.append(Factor((j,), np.zeros(1), np.log(first / first.sum())[:, None]))
+                factors.append(Potential((j,), np.zeros(1), np.log(first / first.sum())[:, None]))
             else:
                 matrix = given[j] / given[j].sum(axis=1, keepdims=True)
                 logs = np.log(matrix if p < j else matrix.T)[:, :, None]
-                factors.append(Factor((min(p, j), max(p, j)), np.zeros(1), logs))
+                factors.append(Potential((min(p, j), max(p, j)), np.zeros(1), logs))
     return Network(tuple(factors), contributions(sizes, values, weights), record_names(names, len(above)))
 
 
@@ -374,7 +371,7 @@ def network(
         order = sorted(range(len(variables)), key=lambda k: place[variables[k]])
         with np.errstate(divide="ignore"):
             logs = np.log(np.transpose(p / p.sum(axis=0), order))[..., None]
-        factors.append(Factor(tuple(sorted(place[v] for v in variables)), np.zeros(1), logs))
+        factors.append(Potential(tuple(sorted(place[v] for v in variables)), np.zeros(1), logs))
     parts = contributions(sizes, found if values is None else values, weights)
     return Network(tuple(factors), parts, record_names([str(v) for v in nodes] if names is None else names, len(nodes)))
 
@@ -386,3 +383,98 @@ def _states(table: Any, size: int) -> Array:
     except (TypeError, ValueError):
         return np.arange(size, dtype=float)
     return values if values.size == size and np.unique(values).size == size else np.arange(size, dtype=float)
+
+
+def table(
+    joint: Any = None,
+    values: Any = None,
+    weights: ArrayLike | None = None,
+    *,
+    rows: Any = None,
+    names: Sequence[str] | None = None,
+) -> JointTable:
+    """Records with a joint distribution: ``joint[x₁, x₂, …]`` is the probability of these values together.
+
+    ``values`` are the numbers behind the indices (0, 1, 2, … unless given; one list for all records or a list per
+    record), ``weights`` those of the query Σ aⱼxⱼ. The distribution may also be counted from ``rows`` (a list of
+    tuples, one number per record, or a data frame), or come from a pgmpy network.
+
+    >>> from epsilens import correlated
+    >>> t = correlated.table([[0.5, 0.0], [0.25, 0.25]])
+    >>> worst = t.worst(scale=1.0)
+    >>> round(worst.leakage, 10), worst.target, worst.known
+    (1.7633825154, 1, ())
+    """
+    if hasattr(joint, "get_cpds"):
+        return _of_network(joint, values, weights, names)
+    if rows is None and (_frame(joint) or _tuples(joint)):
+        joint, rows = None, joint
+    if (joint is None) == (rows is None):
+        raise InputError("give either joint (probabilities) or rows (data to count)")
+    if rows is not None:
+        if values is not None:
+            raise InputError("values belong to joint: rows carry their own", parameter="values")
+        return _counted(rows, weights, names)
+    p = checks.real("joint", joint)
+    check_probabilities("joint", p)
+    if p.ndim == 0 or 0 in p.shape:
+        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record", parameter="joint")
+    if p.size > MOST_CELLS:
+        raise InputError(
+            f"joint has {p.size:,} cells: give at most {MOST_CELLS:,}, or a chain or tree", parameter="joint"
+        )
+    return JointTable(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
+
+
+def _of_network(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
+    """The joint table of a network."""
+    whole = network(model, values, weights, names=names)
+    cells = math.prod(v.size for v in whole.parts.values)
+    if cells > 2**20:
+        raise InputError(
+            f"the network has {cells:.2g} combinations of values: use correlated.network for it instead",
+            parameter="model",
+        )
+    return whole.table()
+
+
+def _frame(data: Any) -> bool:
+    return hasattr(data, "columns") and hasattr(data, "to_numpy")
+
+
+def _tuples(data: Any) -> bool:
+    """A list of tuples is rows, unless it can only be a two-way table of probabilities."""
+    if not (isinstance(data, (list, tuple)) and data and all(isinstance(row, tuple) for row in data)):
+        return False
+    flat = [v for row in data for v in row if isinstance(v, (int, float, np.number))]
+    fractions = any(float(v) != int(v) for v in flat if math.isfinite(v))
+    return not (fractions and all(v >= 0 for v in flat) and abs(sum(flat) - 1) <= TOTAL)
+
+
+def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
+    """The empirical distribution of rows."""
+    if _frame(rows):
+        names = [str(c) for c in rows.columns] if names is None else names
+        rows = rows.to_numpy()
+    else:
+        try:
+            rows = np.asarray([tuple(row) for row in rows])
+        except (TypeError, ValueError):
+            raise InputError(
+                "rows have different lengths or are not rows: give tuples with one number each", parameter="rows"
+            ) from None
+    data = checks.real("rows", rows)
+    if data.ndim != 2 or 0 in data.shape:
+        raise InputError(f"rows has shape {data.shape}: give at least one row and one column", parameter="rows")
+    levels = [np.unique(column, return_inverse=True) for column in data.T]
+    shape = tuple(level.size for level, _ in levels)
+    if math.prod(shape) > MOST_CELLS:
+        raise InputError(
+            f"the rows span {math.prod(shape):.2g} combinations of values: "
+            "give fewer columns, or values in coarser groups",
+            parameter="rows",
+        )
+    joint = np.zeros(shape)
+    np.add.at(joint, tuple(index for _, index in levels), 1 / data.shape[0])
+    parts = contributions(shape, [level for level, _ in levels], weights)
+    return JointTable(joint / joint.sum(), parts, record_names(names, len(shape)))

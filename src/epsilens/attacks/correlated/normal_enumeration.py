@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....checks import Array
-from ..risk import Progress
-from .problem import Adversary, Found, Problem
+from ...checks import Array
+from .normal_problem import AnswerShift, Problem, WorstNormal
+from .records import Progress
 
 
 @lru_cache(maxsize=1)
@@ -152,7 +152,7 @@ class Front:
         self.reached = np.maximum.accumulate(best)
         self.held[0, place], self.held[1, place] = self.own2, self.shift2
 
-    def adversaries(self, problem: Problem) -> list[tuple[int, tuple[int, ...], Adversary]]:
+    def adversaries(self, problem: Problem) -> list[tuple[int, tuple[int, ...], AnswerShift]]:
         """(target, known, what they see), read again precisely; with those who know all but the target, for whom
         rounding may have left a trace of own randomness.
         """
@@ -160,7 +160,7 @@ class Front:
         who = {(int(t), int(m)) for t, m in zip(self.target, self.mask, strict=True)}
         who |= {(i, everyone & ~(1 << i)) for i in range(problem.n)}
         read = [(t, _members(m), problem.adversary(t, _members(m))) for t, m in who]
-        out: list[tuple[int, tuple[int, ...], Adversary]] = []
+        out: list[tuple[int, tuple[int, ...], AnswerShift]] = []
         for found in sorted(read, key=lambda r: (r[2].own, -r[2].shift, r[0])):
             if not out or found[2].shift > out[-1][2].shift:
                 out.append(found)
@@ -171,7 +171,7 @@ def _members(mask: int) -> tuple[int, ...]:
     return tuple(j for j in range(mask.bit_length()) if mask >> j & 1)
 
 
-class _Asked(NamedTuple):
+class _Query(NamedTuple):
     """What is sought among n records: LEAKAGE, PSI (with the noise's ``variance``) or FRONT."""
 
     n: int
@@ -200,7 +200,7 @@ class _Kept(NamedTuple):
     per_bucket: float
 
 
-def _loop(state: _State, asked: _Asked, so_far: _Best, kept: _Kept) -> int:
+def _loop(state: _State, asked: _Query, so_far: _Best, kept: _Kept) -> int:
     """Depth first over the records still open; compiled. How many candidates for the front there were."""
     v0, d0, g0, q0, ids0, unknown0, mask0 = state
     n, mode, variance, trace = asked
@@ -345,7 +345,7 @@ def _rest(sets: _Sets, n: int) -> Iterator[_Sets]:
         stack.append(_Sets(new, q, t + 1, s.inside + 1, s.mask | 1 << t))
 
 
-def _read(sets: _Sets, asked: _Asked, so_far: _Best, front: Front) -> None:
+def _read(sets: _Sets, asked: _Query, so_far: _Best, front: Front) -> None:
     """Adversaries without numba, by what they see, A = K ∪ {i}.
 
     β of every (i, A∖i) is a coefficient of the regression of S on A, and Var(S|A) the own randomness of them all.
@@ -400,7 +400,7 @@ def _run(
     # the last place is for "all known", where nobody is left to ask about
     best = _Best(np.full(n + 1, -1.0), np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
     front = Front(problem.variance)
-    asked = _Asked(n, mode, 0.0 if sigma is None else sigma * sigma, problem.trace)
+    asked = _Query(n, mode, 0.0 if sigma is None else sigma * sigma, problem.trace)
     depth = min(4, n - 1) if fast else max(n - _BATCH, 0)
     room = _MOST_FRONT if mode == FRONT else 1
     found, found_ids = np.empty((2, room)), np.empty((2, room), dtype=np.int64)
@@ -435,7 +435,7 @@ def enumerate_adversaries(
     progress: Progress | None = None,
     deadline: float | None = None,
     compile: bool | None = None,
-) -> list[Found] | None:
+) -> list[WorstNormal] | None:
     """The worst adversary for each number of known records, 0 to n − 1; None if the deadline came first."""
     best, done = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, deadline, compile)
     if done is None:
@@ -446,13 +446,13 @@ def enumerate_adversaries(
         strongest = None if sigma is None else problem.strongest(k)
         if strongest is not None and problem.value(*strongest, sigma) > value:
             (who, known), value = strongest, problem.value(*strongest, sigma)
-        out.append(Found(value, who, known, value, count(problem.n)))
+        out.append(WorstNormal(value, who, known, value, count(problem.n)))
     return out
 
 
 def front(
     problem: Problem, *, progress: Progress | None = None, deadline: float | None = None, compile: bool | None = None
-) -> list[tuple[int, tuple[int, ...], Adversary]] | None:
+) -> list[tuple[int, tuple[int, ...], AnswerShift]] | None:
     """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
     _, made = _run(problem, FRONT, None, progress, deadline, compile)
     return None if made is None else made.adversaries(problem)

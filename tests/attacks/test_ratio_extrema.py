@@ -12,7 +12,7 @@ from tests.examples import examples
 
 import epsilens as el
 from epsilens import correlated
-from epsilens.attacks.ratio_extrema import turning_points
+from epsilens.attacks.latent import turning_points
 from epsilens.checks import Array
 from epsilens.laws.piecewise import NormalMixture
 

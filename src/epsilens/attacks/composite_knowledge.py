@@ -15,25 +15,23 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import checks
-from ...catalogue.readings import find_reading
-from ...checks import Array
-from ...errors import InputError
-from ...experiment import Experiment
-from ...laws.finite import Finite
-from ...laws.laplace import Laplace
-from ...laws.latent import Latent
-from ...laws.normal import Normal
-from ...laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
-from ...mechanisms.noise import gaussian, laplace
-from ...numerics.values import ValueSemantics
-from ...readings.law import Law
-from ...results import SentenceResult, ShortResult
-from ...worlds import Worlds, WorldsKind, worlds_of_values
-from ..latent import Answer, joint_law
-from ..ratio_extrema import turning_points
-from .beliefs import distribution
-from .knowledge import Informed, Knowledge
+from .. import checks
+from ..catalogue.readings import find_reading
+from ..checks import Array
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.finite import Finite
+from ..laws.laplace import Laplace
+from ..laws.latent import Latent
+from ..laws.normal import Normal
+from ..laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
+from ..mechanisms.noise import gaussian, laplace
+from ..numerics.values import ValueSemantics
+from ..readings.law import Law
+from ..results import SentenceResult, ShortResult
+from ..worlds import Worlds, WorldsKind, worlds_of_values
+from .knowledge import Informed, Knowledge, distribution
+from .latent import LatentAnswer, joint_law, turning_points
 
 NOISES: dict[str, Callable[..., Experiment]] = {"laplace": laplace, "gaussian": gaussian}
 _MOST_VALUES = 200
@@ -254,7 +252,7 @@ class UnknownValue(Latent):
                     "are their combinations"
                 )
             places, where = np.unique(answer.effect, return_inverse=True)
-            made.append((Answer(places, np.eye(places.size)[where.ravel()], answer.noise, answer.width), k))
+            made.append((LatentAnswer(places, np.eye(places.size)[where.ravel()], answer.noise, answer.width), k))
         high = np.asarray(self.values) > self.gamma
         sides = [np.where(side, self.prior, 0.0) for side in (~high, high)]
         first, second = (side / side.sum() for side in (sides[::-1] if self.reversed else sides))

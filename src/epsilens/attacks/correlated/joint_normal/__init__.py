@@ -1,1 +1,0 @@
-"""Jointly normal records: the worst adversary, and the certificate that it is the worst."""

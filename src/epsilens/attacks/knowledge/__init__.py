@@ -1,1 +1,0 @@
-"""What an adversary knows beforehand: beliefs, chains, composite questions."""

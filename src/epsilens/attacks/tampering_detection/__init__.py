@@ -1,1 +1,0 @@
-"""False records: the test for them, how large a one hides, and a detector."""
