@@ -87,7 +87,7 @@ def _concentrated(event: Any, neighbours: str) -> tuple[float, float] | None:
         return rho, xi
     if name == "DiscreteGaussianDpEvent" and event.dimension != 1:
         # of vectors, or of what may be one, each coordinate moves by another amount: ρ = Δ²/2σ² holds for all of them
-        sigma, most = _finite("sigma", event.sigma), _apart(neighbours) * _finite("sensitivity", event.sensitivity)
+        sigma, most = _finite("sigma", event.sigma), _norms(neighbours) * _finite("sensitivity", event.sensitivity)
         return ((most / sigma) ** 2 / 2 if sigma else math.inf), 0.0
     return None
 
@@ -124,27 +124,23 @@ def _everything(neighbours: str) -> Experiment:
     return approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
 
 
-def _apart(neighbours: str) -> int:
-    """By how many norms one person moves a sum."""
+def _norms(neighbours: str) -> int:
+    """By how many norms of a record one person moves a sum."""
     return 2 if neighbours == "replace" else 1
 
 
-def _read_gaussian(event: Any, events: Any, neighbours: str) -> Experiment:
+def _read_noise(event: Any, events: Any, neighbours: str) -> Experiment:
     noise = _finite("noise_multiplier", event.noise_multiplier)
     if not noise:
         return _everything(neighbours)
-    return gaussian(sigma=noise, sensitivity=float(_apart(neighbours)), neighbours=neighbours)
-
-
-def _read_laplace(event: Any, events: Any, neighbours: str) -> Experiment:
-    noise = _finite("noise_multiplier", event.noise_multiplier)
-    if not noise:
-        return _everything(neighbours)
-    return laplace(scale=noise, sensitivity=float(_apart(neighbours)), neighbours=neighbours)
+    most = float(_norms(neighbours))
+    if isinstance(event, events.GaussianDpEvent):
+        return gaussian(sigma=noise, sensitivity=most, neighbours=neighbours)
+    return laplace(scale=noise, sensitivity=most, neighbours=neighbours)
 
 
 def _read_discrete_laplace(event: Any, events: Any, neighbours: str) -> Experiment:
-    rate, most = _finite("noise_parameter", event.noise_parameter), _apart(neighbours) * event.sensitivity
+    rate, most = _finite("noise_parameter", event.noise_parameter), _norms(neighbours) * event.sensitivity
     return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else _everything(neighbours)
 
 
@@ -172,15 +168,13 @@ def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """Also discrete noise, of which no more is known unless it is one number."""
     claimed = _concentrated(event, neighbours)
     if claimed is None:
-        most = _apart(neighbours) * checks.integer("sensitivity", event.sensitivity, low=0)
+        most = _norms(neighbours) * checks.integer("sensitivity", event.sensitivity, low=0)
         sigma = _finite("sigma", event.sigma)
         if not most:
             return None
-        return (
-            discrete_gaussian(sigma=sigma, sensitivity=most, neighbours=neighbours)
-            if sigma
-            else _everything(neighbours)
-        )
+        if not sigma:
+            return _everything(neighbours)
+        return discrete_gaussian(sigma=sigma, sensitivity=most, neighbours=neighbours)
     if math.isinf(sum(claimed)):
         return _everything(neighbours)
     return from_zcdp(*claimed, neighbours=neighbours) if any(claimed) else None
@@ -309,8 +303,8 @@ _TRAININGS: Mapping[str, Callable[[Any, Any, str, int, float | None], Experiment
 _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
     "NoOpDpEvent": lambda event, events, neighbours: None,
     "NonPrivateDpEvent": lambda event, events, neighbours: _everything(neighbours),
-    "GaussianDpEvent": _read_gaussian,
-    "LaplaceDpEvent": _read_laplace,
+    "GaussianDpEvent": _read_noise,
+    "LaplaceDpEvent": _read_noise,
     "DiscreteLaplaceDpEvent": _read_discrete_laplace,
     "RandomizedResponseDpEvent": _read_response,
     "ZCDpEvent": _read_zcdp,
@@ -346,12 +340,12 @@ def to_event(experiment: Experiment) -> Any:
         return newer
     if experiment.origin in _WRITERS and p.get("stretch", 1.0) == 1:
         return _WRITERS[experiment.origin](experiment, events)
-    if experiment.origin in _UNWRITTEN:
-        raise InputError(f"{experiment.name} has no DpEvent: {_UNWRITTEN[experiment.origin]}")
-    raise InputError(
-        f"{experiment.name} has no DpEvent: give noise, randomised response, zCDP, training or a composition of "
-        "these, or write a privacy-loss distribution by to_pld"
+    instead = _UNWRITTEN.get(
+        experiment.origin,
+        "give noise, randomised response, zCDP, training or a composition of these, or write a privacy-loss "
+        "distribution by to_pld",
     )
+    raise InputError(f"{experiment.name} has no DpEvent: {instead}")
 
 
 def _newer(e: Experiment, events: Any) -> Any:
@@ -369,9 +363,8 @@ def _newer(e: Experiment, events: Any) -> Any:
     return None
 
 
-def _reach(experiment: Experiment) -> int:
-    """Their noise is per norm of one record, and two records differ by two."""
-    return 2 if experiment.parameters.get("neighbours") == "replace" else 1
+def _reach(e: Experiment) -> int:
+    return _norms(e.parameters.get("neighbours", ""))
 
 
 def _gaussian(e: Experiment, events: Any) -> Any:
@@ -395,10 +388,6 @@ def _geometric(e: Experiment, events: Any) -> Any:
 def _response(e: Experiment, events: Any) -> Any:
     k = e.parameters["k"]
     return events.RandomizedResponseDpEvent(k / (k + math.expm1(e.parameters["epsilon"])), k)
-
-
-def _zcdp(e: Experiment, events: Any) -> Any:
-    return events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0))
 
 
 def _training(e: Experiment, events: Any) -> Any:
@@ -489,7 +478,7 @@ _WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
     "laplace": _laplace,
     "geometric": _geometric,
     "randomized_response": _response,
-    "zcdp": _zcdp,
+    "zcdp": lambda e, events: events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0)),
     "dpsgd": _training,
     "mixture": _mixture,
     "subsample": _sample,

@@ -38,7 +38,7 @@ class FiniteMechanism(ValueSemantics):
     ``databases`` must be all tuples over the values of each record, in any order; left out, they are all tuples of
     bits, in the order 00, 01, 10, 11.
 
-    >>> m = Mechanism([[0.75, 0.25], [0.25, 0.75]])
+    >>> m = FiniteMechanism([[0.75, 0.25], [0.25, 0.75]])
     >>> m
     Mechanism(1 record, 2 databases, 2 answers)
     >>> from epsilens import notions
@@ -123,7 +123,7 @@ class FiniteMechanism(ValueSemantics):
 
         ``values`` are those of every record, or one list of values for each record.
 
-        >>> Mechanism.of(lambda d: {"yes": 0.9, "no": 0.1} if all(d) else {"no": 1.0}, records=2).outputs
+        >>> FiniteMechanism.of(lambda d: {"yes": 0.9, "no": 0.1} if all(d) else {"no": 1.0}, records=2).outputs
         ('yes', 'no')
         """
         every = grid(records, values)

@@ -25,8 +25,8 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from .answer_laws import Contributions, Laws, contributions, convolve, leak, shifted, suprema
-from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, record_names, until
-from .tables import JointTable, WorstPattern, check_probabilities, screen, swing
+from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, WorstPattern, record_names, until
+from .tables import JointTable, check_probabilities, screen, swing
 
 _MOST_PLACES = 4096  # of one side without a common unit
 _AT_ONCE = 200_000  # numbers handled at once
@@ -279,19 +279,10 @@ class Chain(CorrelatedRecords):
     def __repr__(self) -> str:
         return f"correlated.chain({self.n} records of {self.initial.size} values)"
 
-    # -- one adversary -------------------------------------------------------------------------------------------
-
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        """The adversary's laws."""
-        if len(known) == self.n - 1:
-            return self._alone(target)
+    def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
         return self._walks.laws(target, known)
 
-    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
-        """All values of the known records that matter."""
-        if len(known) == self.n - 1:
-            yield dict.fromkeys(known, 0)
-            return
+    def _possible(self, known: tuple[int, ...]) -> Callable[[tuple[int, ...]], bool]:
         d = self.initial.size
         if d ** len(known) > 20_000:
             raise InputError(
@@ -299,23 +290,21 @@ class Chain(CorrelatedRecords):
                 "give known as record: value pairs, or ask for worst()",
                 parameter="known",
             )
-        for numbers in np.ndindex(*(d,) * len(known)):
-            option = dict(zip(known, map(int, numbers), strict=True))
-            if self._walks.feasible(option):
-                yield option
+        return lambda numbers: self._walks.feasible(dict(zip(known, numbers, strict=True)))
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
-        """The worst adversary."""
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(
                 f"the chain has {self.n} records: "
                 "give time_limit in seconds for the best found by then with a proven bound",
                 parameter="time_limit",
             )
-        if risk.reading != "leakage":
-            return self._by_experiments(risk, deadline, progress)
+        if risk.reading != "leakage":  # adversaries in the order of a bound, each read from its experiment
+            start = self._strongest(risk)
+            screened = screen(self._laws, self.reach, self._segments(), risk, start, deadline, progress)
+            return self._outcome(*screened, risk)
         found, upper, examined = self._scan(risk, deadline, progress, every=False)
         complete = upper <= found[0].value * _TIE
         return self._outcome(found[0], max(upper, found[0].value), complete, examined, risk)
@@ -410,10 +399,6 @@ class Chain(CorrelatedRecords):
                 pattern[record] = number
         return tuple(pattern)
 
-    def _strongest(self, risk: RiskMeasure) -> WorstPattern:
-        i = int(np.argmax(self.reach))
-        return WorstPattern(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
-
     def _outcome(self, found: WorstPattern, upper: float, complete: bool, examined: int, risk: RiskMeasure) -> Outcome:
         """Name the neighbours only, where what lies beyond makes no difference; otherwise everyone beyond too."""
         known = found.known
@@ -427,16 +412,9 @@ class Chain(CorrelatedRecords):
     def _blurred(self, target: int, known: Mapping[int, int], risk: RiskMeasure) -> float:
         """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
         try:
-            return risk.read(self._laws(target, known))[0]
+            return risk.read(self._laws(target, known))
         except InputError:
             return 0.0
-
-    def _by_experiments(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
-        """Other readings: adversaries in the order of a bound, each read from its experiment."""
-        found, upper, complete, examined = screen(
-            self._laws, self.reach, self._segments(), risk, self._strongest(risk), deadline, progress
-        )
-        return self._outcome(found, upper, complete, examined, risk)
 
     def _segments(self) -> Iterator[tuple[int, dict[int, int]]]:
         """(target, numbers of known values) for every segment with something unknown, all beyond it known."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -69,10 +69,7 @@ class Network(CorrelatedRecords):
     def __repr__(self) -> str:
         return f"correlated.tree({self.n} records)"
 
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        """The adversary's laws."""
-        if len(known) == self.n - 1:
-            return self._alone(target)
+    def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
         live = [_observed(f, known) for f in self.factors]
         left = {j for j in range(self.n) if j != target and j not in known}
         while left:
@@ -94,23 +91,17 @@ class Network(CorrelatedRecords):
         places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
-    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
-        """All values of the known records that matter."""
-        if len(known) == self.n - 1:
-            yield dict.fromkeys(known, 0)
-            return
-        sizes = [self.parts.values[j].size for j in known]
-        if math.prod(sizes) > 20_000:
+    def _possible(self, known: tuple[int, ...]) -> Callable[[tuple[int, ...]], bool]:
+        combinations = math.prod(self.parts.values[j].size for j in known)
+        if combinations > 20_000:
             raise InputError(
-                f"{len(known)} known records have {math.prod(sizes):.2g} combinations of values: "
+                f"{len(known)} known records have {combinations:.2g} combinations of values: "
                 "give known as record: value pairs",
                 parameter="known",
             )
-        for numbers in np.ndindex(*sizes):
-            yield dict(zip(known, map(int, numbers), strict=True))
+        return lambda numbers: True
 
     def table(self) -> JointTable:
-        """The same records as a joint table; for few of them."""
         shape = tuple(v.size for v in self.parts.values)
         if math.prod(shape) > 2**22:
             raise InputError(f"{self.n} records are too many for a joint table: ask the tree itself")
@@ -127,7 +118,6 @@ class Network(CorrelatedRecords):
         return math.prod(v.size for v in self.parts.values) <= _SMALL_TABLE
 
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
-        """The worst adversary."""
         if self._small():
             return self.table()._search(risk, deadline, progress)
         if deadline == math.inf:
@@ -189,7 +179,7 @@ class Network(CorrelatedRecords):
                         laws = self._laws(target, move)
                     except InputError:  # too many sums to lay out: the bound covers it
                         continue
-                    risen = risk.read(laws, max(found, 0.0))[0] if laws.possible else -math.inf
+                    risen = risk.read(laws, max(found, 0.0)) if laws.possible else -math.inf
                     if risen > found * (1 + 1e-12):
                         found, here = risen, move
                 if found <= value:
@@ -214,7 +204,6 @@ class Network(CorrelatedRecords):
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)
 
     def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
-        """The worst adversary when one record is independent of the others."""
         return self.table()._worst_without(record, risk, time_limit)
 
 

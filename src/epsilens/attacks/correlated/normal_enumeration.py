@@ -10,7 +10,6 @@ members, and what it leaves is the σ₀² of them all.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from importlib import import_module
@@ -393,9 +392,9 @@ def _by_size(records: int) -> tuple[Any, Any]:
 
 
 def _run(
-    problem: Problem, mode: int, sigma: float | None, progress: Progress | None, deadline: float | None,
-    choice: bool | None,
-) -> tuple[_Best, Front | None]:  # fmt: skip
+    problem: Problem, mode: int, sigma: float | None, progress: Progress | None, choice: bool | None
+) -> tuple[_Best, Front | None]:
+    """The best by number of known records and the front; None for it if there is no room."""
     n, fast = problem.n, _compile(problem.n, choice)
     # the last place is for "all known", where nobody is left to ask about
     best = _Best(np.full(n + 1, -1.0), np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
@@ -410,8 +409,6 @@ def _run(
         else _rest(_first(problem, n - depth, np.longdouble if extended(problem) else float), n)
     )
     for done, part in enumerate(parts):
-        if deadline is not None and time.monotonic() > deadline:
-            return best, None
         if progress is not None:
             progress(done / 2**depth, f"{count(n):,} adversaries")
         if isinstance(part, _Sets):
@@ -429,17 +426,10 @@ def _run(
 
 
 def enumerate_adversaries(
-    problem: Problem,
-    sigma: float | None = None,
-    *,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    compile: bool | None = None,
-) -> list[WorstNormal] | None:
-    """The worst adversary for each number of known records, 0 to n − 1; None if the deadline came first."""
-    best, done = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, deadline, compile)
-    if done is None:
-        return None
+    problem: Problem, sigma: float | None = None, *, progress: Progress | None = None, compile: bool | None = None
+) -> list[WorstNormal]:
+    """The worst adversary for each number of known records, 0 to n − 1."""
+    best, _ = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, compile)
     out = []
     pairs = [(int(best.target[k]), _members(int(best.mask[k]))) for k in range(problem.n)]
     for k, ((who, known), value) in enumerate(zip(pairs, problem.values(pairs, sigma), strict=True)):  # read precisely
@@ -451,8 +441,8 @@ def enumerate_adversaries(
 
 
 def front(
-    problem: Problem, *, progress: Progress | None = None, deadline: float | None = None, compile: bool | None = None
+    problem: Problem, *, progress: Progress | None = None, compile: bool | None = None
 ) -> list[tuple[int, tuple[int, ...], AnswerShift]] | None:
-    """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
-    _, made = _run(problem, FRONT, None, progress, deadline, compile)
+    """Every adversary that no other beats in both shift and own randomness; None if there is no room."""
+    _, made = _run(problem, FRONT, None, progress, compile)
     return None if made is None else made.adversaries(problem)

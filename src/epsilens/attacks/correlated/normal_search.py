@@ -468,7 +468,6 @@ def _search(
 
 def _enumerate(problem: Problem, sigma: float | None, least: int, most: int, progress: Progress | None) -> SearchResult:
     every = enumeration.enumerate_adversaries(problem, sigma, progress=progress)
-    assert every is not None  # no deadline was given
     return SearchResult(max(every[least : most + 1], key=lambda f: f.value), "enumeration", True)
 
 
@@ -583,11 +582,9 @@ def search_by_known(
 ) -> list[SearchResult]:
     """The worst adversary for each exact number of known records, 0 to n − 1."""
     n = problem.n
-    if targets is None and n <= enumeration.LARGEST and (
-        time_limit is None or enumeration.seconds(n) <= time_limit
-    ):  # fmt: skip
+    quick = n <= enumeration.LARGEST and (time_limit is None or enumeration.seconds(n) <= time_limit)
+    if targets is None and quick:
         every = enumeration.enumerate_adversaries(problem, sigma, progress=progress)
-        assert every is not None
         lost = 1 + _lost(problem, targets)
         return [SearchResult(found._replace(upper=found.upper * lost), "enumeration", True) for found in every]
     who = tuple(range(n)) if targets is None else targets
@@ -606,9 +603,6 @@ def search_by_known(
             progress(k / n, f"{k} known records of {n - 1}")
         result = search(problem, sigma, least=k, most=k, targets=targets, time_limit=share)
         upper = max(min(result.found.upper, ceiling), result.found.value)  # no point exceeds the worst of all
-        out.append(
-            result._replace(
-                found=result.found._replace(upper=upper), complete=result.complete or upper <= result.found.value
-            )
-        )
+        complete = result.complete or upper <= result.found.value
+        out.append(result._replace(found=result.found._replace(upper=upper), complete=complete))
     return out

@@ -255,17 +255,15 @@ class RiskMeasure:
         law = Laplace(np.asarray(m)) if self.noise == "scale" else Normal(np.asarray(m))
         return float(getattr(Experiment(law), self.reading)(**self.arguments))
 
-    def read(self, laws: Laws, enough: float = 0.0) -> tuple[float, tuple[int, int]]:
-        """The risk of one adversary, and the pair it belongs to; what is at most ``enough`` need not be exact."""
+    def read(self, laws: Laws, enough: float = 0.0) -> float:
+        """The risk of one adversary; what is at most ``enough`` need not be exact."""
         if self.reading == "leakage":
-            return leak(laws, self.width)
+            return leak(laws, self.width)[0]
         if self.at_once:
             with np.errstate(invalid="ignore"):
                 weights = np.nan_to_num(np.exp(laws.logs - laws.logs.max(axis=0)))
-            risk = self.measure(laws.places, weights[:, :, None])[..., 0]
-            place = int(np.argmax(risk))
-            return max(float(risk.flat[place]), self.floor), divmod(place, risk.shape[1])
-        best, pair = self.floor, (0, 0)
+            return max(float(self.measure(laws.places, weights[:, :, None]).max()), self.floor)
+        best = self.floor
         possible = laws.possible
         for x in possible:
             for y in possible:
@@ -279,9 +277,8 @@ class RiskMeasure:
                     told: dict[str, Any] = {"pair": (laws.values[x], laws.values[y]), self.noise: self.width}
                     e = experiment(laws, target=0, title="", known={}, **told)
                     value = float(getattr(e, self.reading)(**self.arguments))
-                if value > best:
-                    best, pair = value, (x, y)
-        return best, pair
+                best = max(best, value)
+        return best
 
 
 @dataclass(frozen=True)
@@ -296,6 +293,20 @@ class Outcome:
     complete: bool
     examined: int
     method: str
+
+
+@dataclass
+class WorstPattern:
+    """The largest value met, and the adversary it belongs to: what each other record is, −1 for unknown."""
+
+    value: float = -math.inf
+    target: int = -1
+    pattern: tuple[int, ...] = ()
+
+    @property
+    def known(self) -> dict[int, int]:
+        """Record → number of its known value."""
+        return {j: v for j, v in enumerate(self.pattern) if v >= 0 and j != self.target}
 
 
 class ReadingLimit(NamedTuple):
@@ -340,6 +351,7 @@ def reading_limit(reading: Any, noise: str, at_most: Any, arguments: Mapping[str
 _MOST_CONFIGURATIONS = 4096  # of the unknown records, where answers differ or are sampled
 _MOST_SAMPLES = 2_000_000  # configurations times sets that may be drawn
 _SAMPLED = "Poisson sampling of correlated records, each by a coin of its own: exact"
+_LATE = "the search ended at its time limit: the noise covers the proven bound and may be more than needed"
 _NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
 
 Record = int | str
@@ -365,12 +377,12 @@ class CorrelatedRecords(ValueSemantics, ABC):
     # -- what each model brings ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        """The adversary's laws; all columns are without mass where the known values have probability zero."""
+    def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The laws of an adversary who leaves something unknown; without mass where ``known`` has probability zero."""
 
     @abstractmethod
-    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
-        """All values of the known records that matter."""
+    def _possible(self, known: tuple[int, ...]) -> Callable[[tuple[int, ...]], bool]:
+        """Which values of these records can occur together; refused where there are too many to go through."""
 
     @abstractmethod
     def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
@@ -383,6 +395,26 @@ class CorrelatedRecords(ValueSemantics, ABC):
     @abstractmethod
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
+
+    # -- one adversary -------------------------------------------------------------------------------------------
+
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        return self._alone(target) if len(known) == self.n - 1 else self._mixtures(target, known)
+
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
+        if len(known) == self.n - 1:
+            yield dict.fromkeys(known, 0)
+            return
+        possible = self._possible(known)
+        for numbers in product(*(range(self.parts.values[j].size) for j in known)):
+            if possible(numbers):
+                yield dict(zip(known, numbers, strict=True))
+
+    def _strongest(self, risk: RiskMeasure) -> WorstPattern:
+        """Everyone else known: the mechanism alone."""
+        i = int(np.argmax(self.reach))
+        return WorstPattern(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
 
     # -- questions -----------------------------------------------------------------------------------------------
 
@@ -410,7 +442,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         i, given = self._adversary(target, known)
         if not isinstance(given, dict):
             options = list(self._options(given))
-            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
+            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o)))
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
         laws = self._checked(i, given)
@@ -432,7 +464,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
         return self._worst_by(self._risk(scale, sigma), time_limit, progress)
 
     def _worst_by(self, risk: RiskMeasure, time_limit: float | None, progress: Progress | None) -> Worst:
-        """The worst adversary by one measure of risk."""
         return self._told(risk, self._search(risk, until(time_limit), progress))
 
     def _told(self, risk: RiskMeasure, found: Outcome) -> Worst:
@@ -489,7 +520,56 @@ class CorrelatedRecords(ValueSemantics, ABC):
         >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
         (1.189395, 2.466303)
         """
-        return _choose(self, at_most, reading, noise, time_allowed(time_limit), progress, arguments)
+        time_limit = time_allowed(time_limit)
+        name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
+        floor = RiskMeasure(told, name, 1.0, args).floor
+        if not limit > floor:
+            raise NoSolutionError(
+                f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
+                "so give a limit above that",
+                floor=floor,
+                parameter=name,
+            )
+        most, everyone = float(self.reach.max()), float(self.reach.sum())
+        if most == 0:
+            raise InputError("no record moves the answer: every weight or every range is 0, so no noise is needed")
+        deadline = until(time_limit)
+
+        def risk(width: float) -> RiskMeasure:
+            return RiskMeasure(told, name, width, args)
+
+        def search(width: float) -> Outcome:
+            return self._search(risk(width), deadline, progress)
+
+        # everyone else known: the mechanism alone sets the least noise
+        width = _least(lambda w: risk(w).shift(most), limit, most)
+        found, step = search(width), 2.0**-52
+        for _ in range(200):
+            if found.upper <= limit or found.value <= limit:  # done, or the deadline came before the proof
+                break
+            if found.value <= limit * (1 + 1e-9):  # solved; two ways to one number differ in the last digits
+                width, step = width * (1 + step), 2 * step
+            else:
+                numbers = {j: self.parts.number(j, v) for j, v in (found.values or {}).items()}
+                laws = self._alone(found.target) if found.values is None else self._laws(found.target, numbers)
+                width = max(_least(lambda w: risk(w).read(laws), limit, width), width)  # noqa: B023 - used at once
+            found = search(width)
+        binding = Binding.LIMIT
+        remarks: tuple[str, ...] = ()
+        if found.upper > limit:
+            remarks = (_LATE,)
+            width = _least(lambda w: risk(w).shift(everyone), limit, most)
+            found = replace(search(width), upper=risk(width).shift(everyone))
+        known: Any = found.values if found.values is not None else found.known
+        try:
+            shown = self.experiment(found.target, known, **{name: width})
+        except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
+            shown = self.experiment(found.target, [j for j in range(self.n) if j != found.target], **{name: width})
+        if width <= 1e-250 * most:
+            binding, remarks = Binding.NONE, ()
+        if told == "leakage":  # what experiments call pure ε
+            told, args = "epsilon", {"delta": 0.0}
+        return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
     # -- checks --------------------------------------------------------------------------------------------------
 
@@ -655,73 +735,6 @@ def _population(model: CorrelatedRecords) -> Any:
     """The records apart from the query: how they depend on each other, their values and names."""
     held = {name: value for name, value in vars(model).items() if name != "parts" and not name.startswith("_")}
     return type(model), fingerprint(held), fingerprint(model.parts.values)
-
-
-# -- the noise that keeps a reading of every adversary at or under a limit --------------------------------------------
-
-
-_LATE = "the search ended at its time limit: the noise covers the proven bound and may be more than needed"
-
-
-def _choose(
-    model: CorrelatedRecords,
-    at_most: float,
-    reading: str,
-    noise: str,
-    time_limit: float | None,
-    progress: Progress | None,
-    arguments: Mapping[str, Any],
-) -> Choice:
-    """See :meth:`Records.choose`."""
-    name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
-    floor = RiskMeasure(told, name, 1.0, args).floor
-    if not limit > floor:
-        raise NoSolutionError(
-            f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
-            "so give a limit above that",
-            floor=floor,
-            parameter=name,
-        )
-    most, everyone = float(model.reach.max()), float(model.reach.sum())
-    if most == 0:
-        raise InputError("no record moves the answer: every weight or every range is 0, so no noise is needed")
-    deadline = until(time_limit)
-
-    def risk(width: float) -> RiskMeasure:
-        return RiskMeasure(told, name, width, args)
-
-    def search(width: float) -> Outcome:
-        return model._search(risk(width), deadline, progress)
-
-    # everyone else known: the mechanism alone sets the least noise
-    width = _least(lambda w: risk(w).shift(most), limit, most)
-    found, step = search(width), 2.0**-52
-    for _ in range(200):
-        if found.upper <= limit or found.value <= limit:  # done, or the deadline came before the proof
-            break
-        if found.value <= limit * (1 + 1e-9):  # solved; two ways to one number differ in the last digits
-            width, step = width * (1 + step), 2 * step
-        else:
-            numbers = {j: model.parts.number(j, v) for j, v in (found.values or {}).items()}
-            laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
-            width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
-        found = search(width)
-    binding = Binding.LIMIT
-    remarks: tuple[str, ...] = ()
-    if found.upper > limit:
-        remarks = (_LATE,)
-        width = _least(lambda w: risk(w).shift(everyone), limit, most)
-        found = replace(search(width), upper=risk(width).shift(everyone))
-    known: Any = found.values if found.values is not None else found.known
-    try:
-        shown = model.experiment(found.target, known, **{name: width})
-    except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
-        shown = model.experiment(found.target, [j for j in range(model.n) if j != found.target], **{name: width})
-    if width <= 1e-250 * most:
-        binding, remarks = Binding.NONE, ()
-    if told == "leakage":  # what experiments call pure ε
-        told, args = "epsilon", {"delta": 0.0}
-    return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
 
 def _least(read: Callable[[float], float], limit: float, start: float) -> float:

@@ -19,28 +19,13 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .answer_laws import Contributions, Laws, displacement, merge, suprema
-from .records import CorrelatedRecords, Known, Outcome, Progress, RiskMeasure, Worst, until
+from .records import CorrelatedRecords, Known, Outcome, Progress, RiskMeasure, Worst, WorstPattern, until
 
 _BLOCK = 200_000  # numbers handled at once: about a second-level cache
 _TIE = 1 + 1e-14  # a rounding error is no worse adversary
 
 #: From places (R,) and weights (R, d, M) to a risk per ordered pair and column, (d, d, M).
 Measure = Callable[[Array, Array], Array]
-
-
-@dataclass
-class WorstPattern:
-    """The largest value met, and the adversary it belongs to: what each other record is, −1 for unknown."""
-
-    value: float = -math.inf
-    target: int = -1
-    pattern: tuple[int, ...] = ()
-    pair: tuple[int, int] = (0, 0)
-
-    @property
-    def known(self) -> dict[int, int]:
-        """Record → number of its known value."""
-        return {j: v for j, v in enumerate(self.pattern) if v >= 0 and j != self.target}
 
 
 def layout(joint: Array, parts: Contributions, target: int, unknown: tuple[int, ...]) -> tuple[Array, Array]:
@@ -137,9 +122,7 @@ class Search:
 
     def _note(self, risk: Array, target: int, counts: Array, decode: Callable[[int], tuple[int, ...]]) -> None:
         """Take the largest risk, of all and for each number of known records, into account."""
-        d, _, columns = risk.shape
-        flat = risk.reshape(d * d, columns)
-        each = flat.max(axis=0)
+        each = risk.reshape(-1, risk.shape[2]).max(axis=0)
         self.examined += int(np.count_nonzero(each >= 0))
         candidates = [int(np.argmax(each))]
         if self.every:
@@ -151,8 +134,7 @@ class Search:
             spot = self.by_known[int(counts[column])]
             if value <= spot.value and value <= self.best.value * _TIE:
                 continue
-            x, y = divmod(int(np.argmax(flat[:, column])), d)
-            found = WorstPattern(value, target, decode(column), (x, y))
+            found = WorstPattern(value, target, decode(column))
             if value > spot.value:
                 self.by_known[int(counts[column])] = found
             if value > self.best.value * _TIE:
@@ -317,10 +299,9 @@ def screen(
             return best, bound, False, examined + done
         if progress is not None:
             progress(done / len(waiting), f"{examined + done:,} adversaries examined")
-        value, pair = risk.read(laws_of(target, known), best.value)
+        value = risk.read(laws_of(target, known), best.value)
         if value > best.value:
-            pattern = tuple(known.get(j, -1) for j in range(reach.size))
-            best = WorstPattern(value, target, pattern, pair)
+            best = WorstPattern(value, target, tuple(known.get(j, -1) for j in range(reach.size)))
     return best, best.value, True, examined + len(waiting)
 
 
@@ -342,13 +323,9 @@ class JointTable(CorrelatedRecords):
         return f"correlated.table({self.n} records of {'×'.join(map(str, self.joint.shape))} values)"
 
     def table(self) -> JointTable:
-        """These records themselves."""
         return self
 
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        """The adversary's laws."""
-        if len(known) == self.n - 1:
-            return self._alone(target)
+    def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
         index: tuple[Any, ...] = tuple(
             slice(known[j], known[j] + 1) if j in known else slice(None) for j in range(self.n)
         )
@@ -358,16 +335,9 @@ class JointTable(CorrelatedRecords):
         with np.errstate(divide="ignore"):
             return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
 
-    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
-        """All values of the known records that matter."""
-        if len(known) == self.n - 1:
-            yield dict.fromkeys(known, 0)
-            return
-        rest = tuple(j for j in range(self.n) if j not in known)
-        possible = self.joint.sum(axis=rest) > 0
-        for numbers in product(*(range(self.joint.shape[j]) for j in known)):
-            if possible[numbers]:
-                yield dict(zip(known, numbers, strict=True))
+    def _possible(self, known: tuple[int, ...]) -> Callable[[tuple[int, ...]], bool]:
+        possible = self.joint.sum(axis=tuple(j for j in range(self.n) if j not in known)) > 0
+        return lambda numbers: bool(possible[numbers])
 
     def leakage(self, target: int | str, known: Known = (), *, scale: Any = 1.0) -> float:
         """As for all models; many known values at once.
@@ -412,15 +382,6 @@ class JointTable(CorrelatedRecords):
         own = self.reach / risk.width + np.asarray(swings)
         return np.asarray(np.minimum(group, own * (1 + 1e-12)))
 
-    def _strongest(self, risk: RiskMeasure) -> WorstPattern:
-        """Everyone else known: the mechanism alone."""
-        i = int(np.argmax(self.reach))
-        laws = self._alone(i)
-        ends = int(np.argmin(self.parts.amounts[i])), int(np.argmax(self.parts.amounts[i]))
-        return WorstPattern(
-            risk.shift(float(self.reach[i])), i, tuple([0] * self.n), ends if laws.values.size > 1 else (0, 0)
-        )
-
     def _scan(self, risk: RiskMeasure, deadline: float, progress: Progress | None, *, every: bool) -> Search:
         self._refuse_if_large(deadline)
         least = float(np.log(self.joint[self.joint > 0].min()))
@@ -440,7 +401,6 @@ class JointTable(CorrelatedRecords):
         return search
 
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
-        """The worst adversary."""
         if not risk.at_once:
             return self._by_experiments(risk, deadline, progress)
         search = self._scan(risk, deadline, progress, every=False)
@@ -461,8 +421,8 @@ class JointTable(CorrelatedRecords):
                 f"the table has {count:.2g} adversaries, which this noise or reading takes one by one: "
                 f"give a table with at most {_MOST_EXPERIMENTS:,}, or Laplace noise and its leakage or success"
             )
-        found = screen(self._laws, self.reach, self._adversaries(), risk, self._strongest(risk), deadline, progress)
-        return self._outcome(*found)
+        start = self._strongest(risk)
+        return self._outcome(*screen(self._laws, self.reach, self._adversaries(), risk, start, deadline, progress))
 
     def _adversaries(self) -> Iterator[tuple[int, dict[int, int]]]:
         """(target, numbers of known values) of all who leave something unknown."""
@@ -518,7 +478,6 @@ class JointTable(CorrelatedRecords):
         return JointTable(rest * own, self.parts, self.names)
 
     def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
-        """The worst adversary when one record is independent of the others."""
         return self.independent(record)._worst_by(risk, time_limit, None)
 
 
