@@ -103,10 +103,11 @@ class Server:
 
     def workers(self) -> list[int]:
         """The processes it started, by number."""
-        listed = subprocess.run(
-            ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)], capture_output=True, text=True, check=False
-        )
-        return [int(line.split()[0]) for line in listed.stdout.splitlines() if "epsilens.web.worker" in line]
+        listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
+        lines = [line.split(None, 2) for line in listed.stdout.splitlines()]
+        ours = {int(line[0]): int(line[1]) for line in lines if "epsilens.web.worker" in line[-1]}
+        sources = [process for process, parent in ours.items() if parent == self.process.pid]
+        return sources + [process for process, parent in ours.items() if parent in sources]
 
     def stop(self) -> None:
         """Ask it to stop, and wait until it has."""

@@ -21,7 +21,7 @@ from epsilens.web.app import create_app
 from epsilens.web.jobs import Job, JobState
 from epsilens.web.limits import ServerLimits
 from epsilens.web.tasks import Task
-from epsilens.web.worker import answer
+from epsilens.web.worker import task_answer
 
 _app = create_app(limits=ServerLimits(assess_seconds=30, reading_seconds=120))
 with warnings.catch_warnings():
@@ -41,7 +41,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
             raise EpsilensError("the table would be read now")
 
         job = Job(_app.state.jobs, task, upload, owner, request)
-        made = answer(Task({"task": task, **request}, reading=reading))
+        made = task_answer(Task({"task": task, **request}, reading=reading))
         job.state, job.answer = JobState.DONE, {"data": {"schema": 1}, "basis": ""} if read else made
         job._over.set_result(None)
         return job

@@ -12,14 +12,15 @@ from tests.web.servers import awaited, until
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
+
 from epsilens.errors import InputError
 from epsilens.web.form import EXAMPLES
 from epsilens.web.jobs import Job, Jobs, JobState
 from epsilens.web.limits import RequestError, ServerLimits
+from epsilens.web.pool import Call, Pool, Source
 from epsilens.web.tasks import TASKS, Task
 from epsilens.web.uploads import Upload
-from epsilens.web.worker import answer
-from epsilens.web.workers import Workers
+from epsilens.web.worker import task_answer
 
 #: A crowded machine takes longer than a server allows.
 _PATIENT = ServerLimits(assess_seconds=180)
@@ -36,18 +37,14 @@ limits: {success: 0.6}
 class Pretended:
     """A worker that answers when it is let go, or is killed."""
 
-    def __init__(self) -> None:
-        self.request: dict[str, Any] = {}
-        self.told: Any = None
-        self.asked, self._go = threading.Event(), threading.Event()
+    def __init__(self, call: Call) -> None:
+        self.request, self.told = call.request, call.progress
+        self._go = threading.Event()
         self.killed = False
-        self.size = 10
 
-    def ask(self, request: dict[str, Any], told: Any) -> dict[str, Any]:
-        self.request, self.told = request, told
-        self.asked.set()
+    def ask(self) -> dict[str, Any]:
         assert self._go.wait(120)
-        return {"error": "killed", "status": 413} if self.killed else {"made": request.get("yaml", "")}
+        return {"error": "killed", "status": 413} if self.killed else {"made": self.request.get("yaml", "")}
 
     def answer(self) -> None:
         self._go.set()
@@ -56,24 +53,19 @@ class Pretended:
         self.killed = True
         self._go.set()
 
-    close = kill
-
 
 class Crew:
-    """Workers that do nothing by themselves."""
+    """A pool whose workers do nothing by themselves."""
 
     def __init__(self) -> None:
         self.made: list[Pretended] = []
 
-    def take(self) -> Pretended:
-        self.made.append(Pretended())
-        return self.made[-1]
-
-    def give_back(self, worker: Pretended) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    def run(self, call: Call) -> dict[str, Any]:
+        worker: Any = Pretended(call)
+        call.hold(worker)
+        self.made.append(worker)
+        call.size = 10
+        return worker.ask()  # type: ignore[no-any-return]
 
 
 def _jobs(**limits: Any) -> tuple[Jobs, Crew]:
@@ -83,7 +75,7 @@ def _jobs(**limits: Any) -> tuple[Jobs, Crew]:
 
 
 def _worker(crew: Crew, text: str) -> Pretended:
-    until(lambda: any(w.asked.is_set() and w.request.get("yaml") == text for w in crew.made))
+    until(lambda: any(w.request.get("yaml") == text for w in crew.made))
     return next(w for w in crew.made if w.request.get("yaml") == text)
 
 
@@ -252,7 +244,7 @@ def test_waiting_with_a_limit() -> None:
 )
 def test_an_assessment_that_needs_too_much_is_stopped(limits: dict[str, Any], status: int, said: str) -> None:
     within = ServerLimits(**limits)
-    jobs = Jobs(within, Workers(within))
+    jobs = Jobs(within, Pool(within))
     try:
         job = jobs.start("assess", yaml=EXAMPLES["epsilens:adult"])
         assert _wait(job) is JobState.FAILED
@@ -261,6 +253,7 @@ def test_an_assessment_that_needs_too_much_is_stopped(limits: dict[str, Any], st
         assert said in job.answer["error"]
     finally:
         jobs.close()
+        jobs.pool.close()
 
 
 def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,7 +262,8 @@ def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatc
     path = tmp_path / "upload.csv"
     path.write_text("age,sex,note\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]},{i * 7919}x\n" for i in range(300)))
     upload = Upload("t", "me", "my people.csv", path, digest="0123")
-    jobs = Jobs(_PATIENT, Workers(_PATIENT))
+    source = Source()
+    jobs = Jobs(_PATIENT, Pool(_PATIENT, source))
     try:
         looked = jobs.start("understand", upload, owner="me")
         looked.wait()
@@ -288,6 +282,8 @@ def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatc
             both.result()
     finally:
         jobs.close()
+        jobs.pool.close()
+        source.stop()
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
@@ -296,7 +292,7 @@ def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatc
 def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> None:
     path = tmp_path / f"upload.{name.partition('.')[2]}"
     path.write_bytes(data)
-    made = answer(Task({"task": "understand", "table": str(path), "name": name, "unpacked": 1_000_000}))
+    made = task_answer(Task({"task": "understand", "table": str(path), "name": name, "unpacked": 1_000_000}))
     if "error" in made:
         assert made["status"] == 422
         assert str(tmp_path) not in made["error"]
@@ -313,7 +309,7 @@ def test_what_only_the_command_could_be_given_more_of(monkeypatch: pytest.Monkey
         raise InputError(f"{about} is used up: give more with --{about}", parameter=about)
 
     monkeypatch.setitem(TASKS, "understand", outgrown)
-    made = answer(Task({"task": "understand"}))
+    made = task_answer(Task({"task": "understand"}))
     assert (made["status"], "--" in made["error"]) == (413, False)
     assert made["error"].endswith("use the command line")
 
@@ -332,7 +328,8 @@ def test_a_crash_is_logged_by_its_kind(
         "tasks.TASKS['shares'] = broken\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    jobs = Jobs(_PATIENT, Workers(_PATIENT))
+    source = Source()
+    jobs = Jobs(_PATIENT, Pool(_PATIENT, source))
     try:
         job = jobs.start("shares", yaml="cell 4711")
         _wait(job)
@@ -340,6 +337,8 @@ def test_a_crash_is_logged_by_its_kind(
         until(lambda: "failed" in caplog.text)
     finally:
         jobs.close()
+        jobs.pool.close()
+        source.stop()
     assert "a shares failed with ZeroDivisionError at epsilens.checks:" in caplog.text
     assert "4711" not in caplog.text
 

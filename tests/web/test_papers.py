@@ -14,6 +14,7 @@ from epsilens.papers import CITATIONS, PAPERS, reproduction
 from epsilens.papers.errata import ERRATA
 from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.papers import PaperCache, paper_content
+from epsilens.web.pool import Pool
 
 
 def _visited(client: Any, address: str) -> Any:
@@ -154,7 +155,8 @@ def test_what_failed_is_said_and_can_be_tried_again(client: Any, text_of: Any) -
 
 
 def test_a_paper_ends_in_time() -> None:
-    papers = PaperCache(ServerLimits(assess_seconds=0.01))
+    limits = ServerLimits(assess_seconds=0.01)
+    papers = PaperCache(limits, Pool(limits))
     try:
         with pytest.raises(RequestError, match=r"longer than 0\.01 seconds|busy"):
             papers.of("li2019").result(60)

@@ -347,10 +347,10 @@ def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
     assessed = normalized_plan(read_release(plan)).digest()
     request = {
         "task": "release", "yaml": plan, "ledger": ledger.store.address, "people": people, "part": "",
-        "assessed": assessed, "unpacked": 10**9,
+        "assessed": assessed, "unpacked": 10**9, "memory": 3 * 10**9, "seconds": 240,
     }  # fmt: skip
     worker = subprocess.Popen(
-        [sys.executable, "-m", "epsilens.web.worker", "120", str(3 * 10**9)],
+        [sys.executable, "-m", "epsilens.web.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": SOURCE},
     )  # fmt: skip
@@ -358,6 +358,7 @@ def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
     assert worker.stdout is not None
     worker.stdin.write(json.dumps(request).encode() + b"\n")
     worker.stdin.flush()
+    assert b"process" in worker.stdout.readline()
     assert b"progress" in worker.stdout.readline()
     worker.send_signal(signal.SIGINT)
     worker.stdin.close()

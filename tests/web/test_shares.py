@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
+
 from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.split import SplitBasis, basis_of
 from epsilens.plan.file import read_release
@@ -23,9 +24,9 @@ from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import tasks as sharing
 from epsilens.web.form import EXAMPLES
 from epsilens.web.limits import ServerLimits
+from epsilens.web.pool import Call, Pool, table_allowance
 from epsilens.web.tasks import Task
-from epsilens.web.worker import answer
-from epsilens.web.workers import Workers
+from epsilens.web.worker import task_answer
 
 from .navigation import followed
 
@@ -93,7 +94,7 @@ def test_the_panel_follows_the_section_it_is_about(
     monkeypatch.setattr("epsilens.assessment.assess.assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
         monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
-        found = answer(Task({"task": "assess", "yaml": TEXT}))
+        found = task_answer(Task({"task": "assess", "yaml": TEXT}))
         first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
         assert first[-1] == (HEADING if after else others[-1].heading)
         assert rest[:1] == ([after] if after else [])
@@ -177,7 +178,7 @@ def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any) -> None:
     ],
 )
 def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
-    made = answer(Task({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
+    made = task_answer(Task({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
     assert made["status"] == 422
     assert made["error"].startswith("the shares came without the report they belong to")
 
@@ -185,7 +186,7 @@ def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
 def test_a_package_of_another_plan_is_refused(tmp_path: Path, made: Assessment) -> None:
     other = EXAMPLES["epsilens:adult"].replace("- name: Capital gains\n  sum: capital_gain\n  bounds: [0, 20000]\n", "")
     request = {"task": "shares", "yaml": other, "basis": sharing.pack_basis(made)}
-    assert "another plan" in answer(Task(request))["error"]
+    assert "another plan" in task_answer(Task(request))["error"]
 
 
 def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,25 +196,25 @@ def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkey
 
 def test_a_process_that_read_no_table_is_used_again(made: Assessment) -> None:
     """A slider asks often, and imports take longer than the answer."""
-    workers = Workers(ServerLimits())
-    packed = sharing.pack_basis(made)
+    pool, packed = Pool(ServerLimits()), sharing.pack_basis(made)
+    allowance = table_allowance(pool.limits, "shares")
+    processes = []
 
     def ask(**more: Any) -> Any:
-        worker = workers.take()
-        found = worker.ask({"task": "shares", "yaml": TEXT, **more}, lambda *told: None)
-        workers.give_back(worker)
-        return worker, found
+        found = pool.run(Call({"task": "shares", "yaml": TEXT, **more}, allowance))
+        processes.append(pool._idle[-1].process)
+        return found
 
     try:
-        process, first = ask(basis=packed, shares=[2, 1, 1])
-        again, second = ask(basis=packed, shares=[1, 1, 2])
-        other, broken = ask(basis="", shares=[1, 1, 2])
-        assert process is again is other
+        first = ask(basis=packed, shares=[2, 1, 1])
+        second = ask(basis=packed, shares=[1, 1, 2])
+        broken = ask(basis="", shares=[1, 1, 2])
+        assert len(set(processes)) == 1
         assert first["data"]["shares"] == [0.5, 0.25, 0.25]
         assert second["data"]["shares"] == [0.25, 0.25, 0.5]
         assert broken["status"] == 422
     finally:
-        workers.close()
+        pool.close()
 
 
 # -- the API ------------------------------------------------------------------------------------------------------

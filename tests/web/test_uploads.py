@@ -35,7 +35,7 @@ def visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     limits = ServerLimits(upload_bytes=1_000_000, kept_bytes=2_500_000, uploads_each=3)
     app = create_app(limits=limits)
     monkeypatch.setattr(app.state.jobs, "_next", lambda task: None)
-    monkeypatch.setattr(app.state.jobs.workers, "warm", lambda: None)
+    monkeypatch.setattr(app.state.pool, "warm", lambda: None)
     with TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
         yield client
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,18 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
 from ..errors import MissingExtra
+from ..show.render.html import ASSETS
+from .jobs import Jobs
+from .limits import ServerLimits, allowed_hosts, error_kind, is_loopback, log_line
+from .middleware import Guard, Router
+from .pool import Pool
+from .uploads import Uploads
+
+if TYPE_CHECKING:
+    from ..ledger.ledger import Ledger
+
 
 try:
     from fastapi import FastAPI, Request
@@ -29,18 +40,6 @@ except ImportError as error:
         raise
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
-from .. import __version__
-from ..show.render.html import ASSETS
-from .jobs import Jobs
-from .limits import ServerLimits, allowed_hosts, error_kind, is_loopback, log_line
-from .middleware import Guard, Router
-from .readers import Readers
-from .uploads import Uploads
-from .workers import Workers
-
-if TYPE_CHECKING:
-    from ..ledger.ledger import Ledger
-
 
 def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledger: Ledger | None = None) -> FastAPI:
     """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it can release."""
@@ -49,7 +48,7 @@ def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledg
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(app.state.uploads.open)
-        app.state.readers.open()
+        app.state.pool.open()
         app.state.papers.open()
         threading.Thread(target=_warm, args=(app,), daemon=True).start()
         tending = asyncio.create_task(_tend(app))
@@ -68,8 +67,9 @@ def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledg
     )
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
     app.state.here_alone, app.state.offers = is_loopback(host), release.Offers(64)
-    app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
-    app.state.readers, app.state.papers = Readers(within), papers.PaperCache(within)
+    app.state.pool = pool = Pool(within)
+    app.state.jobs, app.state.uploads = Jobs(within, pool), Uploads(within)
+    app.state.papers = papers.PaperCache(within, pool)
     _add_views(app)
     app.include_router(papers.router)
     app.include_router(reports.router)
@@ -80,7 +80,7 @@ def create_app(host: str = "127.0.0.1", limits: ServerLimits | None = None, ledg
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     held = ledger.store.address if ledger is not None else None
-    app.add_middleware(Router, readers=app.state.readers, failed=_failed, ledger=held)
+    app.add_middleware(Router, pool=pool, failed=_failed, ledger=held)
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
@@ -99,7 +99,6 @@ def views() -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.ledger = None
     _add_views(app)
-    app.include_router(papers.computing_router)
     return app
 
 
@@ -119,8 +118,8 @@ def stop(app: FastAPI) -> None:
         with suppress(RuntimeError):  # it rang already
             clock.reschedule(0)
     app.state.jobs.close()
-    app.state.readers.close()
     app.state.papers.close()
+    app.state.pool.close()
 
 
 async def _tend(app: FastAPI) -> None:
@@ -142,8 +141,7 @@ def _warm(app: FastAPI) -> None:
     about = explain_state({})
     if about.about is not None:
         pages.curve_charts(about.about, about.query)
-    app.state.jobs.workers.warm()
-    app.state.readers.warm()
+    app.state.pool.warm()
 
 
 def _failed(scope: Any, status: int, sentence: str) -> Response:

@@ -22,9 +22,9 @@ from typing import Any
 from fastapi import Request
 
 from .form import check_size
-from .limits import RequestError, ServerLimits, checked_answer, error_kind, log_line
+from .limits import RequestError, ServerLimits, checked_answer
+from .pool import Call, Pool, table_allowance
 from .uploads import Upload
-from .workers import Worker, Workers
 
 
 class JobState(StrEnum):
@@ -71,7 +71,7 @@ class Job:
         self.over_at: float | None = None
         self.size = 0  # of the answer, in bytes
         self._jobs = jobs
-        self._worker: Worker | None = None
+        self.call: Call | None = None
         self._over: Future[None] = Future()
         self._over.set_running_or_notify_cancel()  # nobody who waits for it can cancel it for the others
 
@@ -115,8 +115,8 @@ class Job:
 class Jobs:
     """All jobs of a server."""
 
-    def __init__(self, limits: ServerLimits, workers: Workers) -> None:
-        self.limits, self.workers = limits, workers
+    def __init__(self, limits: ServerLimits, pool: Pool) -> None:
+        self.limits, self.pool = limits, pool
         self._places = {
             "assess": limits.assessments, "understand": limits.looking, "shares": limits.quick, "offer": limits.quick,
             "release": 1,
@@ -203,7 +203,6 @@ class Jobs:
             self._closed = True
             for job in list(self._all.values()):
                 self.end(job)
-        self.workers.close()
 
     def _next(self, task: str) -> None:
         """Let those who wait for a task begin while there is room."""
@@ -214,29 +213,23 @@ class Jobs:
             threading.Thread(target=self._run, args=(job,), daemon=True).start()
 
     def _run(self, job: Job) -> None:
-        try:
-            worker = self.workers.take()
-        except OSError as error:  # the machine has no room for another process
-            log_line(f"a worker failed with {error_kind(error)}")
-            self._finish(job, JobState.FAILED, {"error": "the server is busy: try again in a moment", "status": 503})
-            return
-        with self._lock:
-            job._worker = worker
-            ended = job.state.over
-        if ended:
-            self.workers.give_back(worker)
-            return
         request = {"task": job.task, "unpacked": self.limits.unpacked_bytes, **job.request}
         if job.upload is not None:
             request |= {"table": str(job.upload.path), "name": job.upload.name, "digest": job.upload.digest}
 
-        def told(done: int, total: int, what: str) -> None:
+        def progress(done: int, total: int, what: str) -> None:
             job.progress = JobProgress(done, total, what)
 
-        made = worker.ask(request, told)
-        job.size = worker.size
-        self._finish(job, JobState.FAILED if "error" in made else JobState.DONE, made)
-        self.workers.give_back(worker)
+        call = Call(request, table_allowance(self.limits, job.task), progress, lasting=job.task == "release")
+        with self._lock:
+            job.call = call
+            call.ended = job.state.over
+        try:
+            answer = self.pool.run(call)
+        except RequestError as error:
+            answer = {"error": str(error), "status": error.status}
+        job.size = call.size
+        self._finish(job, JobState.FAILED if "error" in answer else JobState.DONE, answer)
 
     def _finish(self, job: Job, state: JobState, made: dict[str, Any] | None) -> None:
         with self._lock:
@@ -249,8 +242,8 @@ class Jobs:
                 self._known[key] = made
                 while len(self._known) > self.limits.known:
                     self._known.pop(next(iter(self._known)))
-            if job._worker is not None and state is JobState.ENDED:
-                job._worker.kill()
+            if job.call is not None and state is JobState.ENDED:
+                job.call.end()
             self._next(job.task)
         job._over.set_result(None)
 

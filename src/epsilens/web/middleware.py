@@ -10,13 +10,14 @@ cannot send and scripts cannot read: what it uploaded or began is shown to it al
 Which requests are answered by the server itself, and which by a process that can be ended.
 
 A closed form takes thousandths of a second, and a slider waits for it: the server computes it. Anything else that is
-read from a query (a training, a search, a list of scores) goes to a process of :class:`~epsilens.web.readers.Readers`:
+read from a query (a training, a search, a list of scores) goes to a process of :class:`~epsilens.web.pool.Pool`:
 past the limit, or when the one who asked has gone, it is ended. What works on tables has processes of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import ipaddress
 import json
 import re
@@ -27,9 +28,9 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 from ..catalogue.mechanisms import MECHANISMS
-from .limits import RequestError, ServerLimits, error_kind, log_line, sentence_of
+from .limits import RequestError, ServerLimits, checked_answer, error_kind, log_line, sentence_of
 from .pages import extra_views
-from .readers import Asked, Readers
+from .pool import Call, Pool, Source, reading_allowance
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -318,76 +319,77 @@ class Router:
     """
 
     def __init__(
-        self, app: App, readers: Readers, failed: Callable[[Scope, int, str], App], ledger: str | None = None
+        self, app: App, pool: Pool, failed: Callable[[Scope, int, str], App], ledger: str | None = None
     ) -> None:
-        self.app, self.readers, self.failed, self.ledger = app, readers, failed, ledger
+        self.app, self.pool, self.failed, self.ledger = app, pool, failed, ledger
         self._left: set[asyncio.Future[None]] = set()  # what answers nobody any more, until it comes to its end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or say why not."""
         query = scope.get("query_string", b"").decode("latin-1")
-        asks = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and Readers.possible
-        if not asks or _is_one_of(_NOT_COMPUTED, scope["path"]):
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and Source.forks
+        if not reads or _is_one_of(_NOT_COMPUTED, scope["path"]):
             await self.app(scope, receive, send)
-            return
-        if is_quick(scope["path"], query):
+        elif is_quick(scope["path"], query):
             await self._at_once(scope, receive, send)
-            return
-        request = {
-            "method": scope["method"],
-            "path": scope["path"],
-            "query": query,
-            "headers": [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]],
-            "beside": list(extra_views.get()),
-            "ledger": self.ledger,
-        }
-        try:
-            asked = self.readers.ask(request)
-            leaving = asyncio.create_task(_cancel_on_disconnect(asked, receive))
+        else:
             try:
-                head, body = await asyncio.wrap_future(asked.answer)
-            finally:
-                leaving.cancel()
-        except (RequestError, asyncio.CancelledError) as refusal:
-            if not isinstance(refusal, RequestError):
-                raise
-            await self._refuse(scope, receive, send, refusal)
-            return
-        if "large" in head:
-            sentence = "this needs more memory than the page allows: use the command line"
-            await self._refuse(scope, receive, send, RequestError(sentence, 413))
-            return
-        if "failed" in head:
-            raise ReadingError(head["failed"])
-        headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in head["headers"]]
-        await send({"type": "http.response.start", "status": head["status"], "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+                answer = await self._computed(scope, query, receive)
+            except RequestError as refusal:
+                await self._refuse(scope, receive, send, refusal)
+                return
+            headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in answer["headers"]]
+            await send({"type": "http.response.start", "status": answer["status"], "headers": headers})
+            await send({"type": "http.response.body", "body": base64.b64decode(answer["body"])})
+
+    async def _computed(self, scope: Scope, query: str, receive: Receive) -> dict[str, Any]:
+        """The answer of a process; without one who waits for it, it is ended."""
+        call = self.pool.read(
+            {
+                "task": "page",
+                "method": scope["method"],
+                "path": scope["path"],
+                "query": query,
+                "headers": [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]],
+                "beside": list(extra_views.get()),
+                "ledger": self.ledger,
+            }
+        )
+        leaving = asyncio.create_task(_cancel_on_disconnect(call, receive))
+        try:
+            answer = checked_answer(await asyncio.wrap_future(call.answer))
+        finally:
+            leaving.cancel()
+        if "failed" in answer:
+            raise ReadingError(answer["failed"])
+        return answer
 
     async def _at_once(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the server answer itself; should that take too long all the same, as of a mechanism registered from
         outside, say so. Its thread cannot be ended, but what it comes to is thrown away."""
-        begun = late = False
+        begun = over = False
 
         async def told(message: Message) -> None:
             nonlocal begun
-            if not late:
+            if not over:
                 begun = True
                 await send(message)
 
         answering = asyncio.ensure_future(self.app(scope, receive, told))
         try:
-            await asyncio.wait({answering}, timeout=self.readers.limits.reading_seconds)
+            await asyncio.wait({answering}, timeout=self.pool.limits.reading_seconds)
         except asyncio.CancelledError:
             answering.cancel()
             raise
         if answering.done() or begun:
             await answering
             return
-        late = True
+        over = True
         answering.cancel()
         self._left.add(answering)
         answering.add_done_callback(self._let_go)
-        await self._refuse(scope, receive, send, self.readers.late())
+        late = reading_allowance(self.pool.limits).late
+        await self._refuse(scope, receive, send, RequestError(*late))
 
     def _let_go(self, answering: asyncio.Future[None]) -> None:
         self._left.discard(answering)
@@ -402,12 +404,12 @@ class ReadingError(Exception):
     """A process met an error of ours; it says which kind."""
 
 
-async def _cancel_on_disconnect(asked: Asked, receive: Receive) -> None:
+async def _cancel_on_disconnect(call: Call, receive: Receive) -> None:
     """Let go of the request when the one who asked has gone."""
     with suppress(Exception):
         message: Message = {}
         while message.get("type") != "http.disconnect":
             message = await receive()
-    if not asked.answer.cancel():
+    if not call.answer.cancel():
         await asyncio.sleep(_GRACE)
-        asked.gone = True
+        call.end()

@@ -1,14 +1,13 @@
 """The papers as the page shows them: each recomputed once for a server, in a process that can be ended, and then kept.
 
 A paper takes seconds of processor time, so its numbers and pictures are made by a process of
-:class:`~epsilens.web.readers.Readers`, one paper at a time, beside those that answer readings. All who ask meanwhile
+:class:`~epsilens.web.pool.Pool`, one paper at a time, beside those that answer readings. All who ask meanwhile
 wait for the same answer. What failed is not kept: the next one to ask starts it again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from ..errors import EpsilensError, InputError
@@ -24,24 +23,16 @@ from ..papers import CITATIONS, PAPERS, Agreement, named, reproduction
 from ..papers.errata import ERRATA, holds
 from ..show.charts.pdf import pdf
 from ..show.render import html
-from .limits import RequestError, ServerLimits, checked_answer, log_line, sentence_of
+from .limits import RequestError, ServerLimits, checked_answer, sentence_of
 from .pages import as_json, attachment, file_of, message_page, render
-from .readers import Readers
+from .pool import Call, Pool, reading_allowance
 
 #: What the checks of the errata are asked for by.
 ERRATA_KEY = "errata"
-#: Only processes that compute have it: the server answers whatever is below /papers itself.
-computing_router = APIRouter(include_in_schema=False)
-
-
-@computing_router.get("/papers/recomputed/{name}")
-def recomputed(name: str) -> Response:
-    """A paper, or a refusal with its status."""
-    return JSONResponse(paper_content(name))
 
 
 def paper_content(name: str) -> dict[str, Any]:
-    """Everything of a paper that a page shows, as plain values; of :data:`ERRORS`, which checks come true."""
+    """Everything of a paper that a page shows, as plain values; of :data:`ERRATA_KEY`, which checks come true."""
     try:
         if name == ERRATA_KEY:
             return {"checks": {paper: [holds(one) for one in errata] for paper, errata in ERRATA.items()}}
@@ -72,22 +63,21 @@ class PaperCache:
     #: In the order in which a list of them is filled: what takes least comes first.
     order = ("liu2019", "unsal2022", "ashena2021", "kaissis2022", "li2019")
 
-    def __init__(self, limits: ServerLimits) -> None:
+    def __init__(self, limits: ServerLimits, pool: Pool) -> None:
         # A paper may take as long as an assessment, which is work of the same size.
-        self._readers = Readers(replace(limits, reading_seconds=limits.assess_seconds, readers=1))
-        self._threads = ThreadPoolExecutor(1, thread_name_prefix="papers")
+        self._pool = pool
+        self._allowance = reading_allowance(replace(limits, reading_seconds=limits.assess_seconds))
         self._lock = threading.Lock()
         self._asked: dict[str, Future[dict[str, Any]]] = {}
+        self.open()
 
     def open(self) -> None:
         """Compute, again where it was closed; what is there stays."""
         self._asked = {name: state for name, state in self._asked.items() if _is_done(state)}
-        self._readers.open()
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="papers")
 
     def close(self) -> None:
-        """End what is under way."""
-        self._readers.close()
+        """Begin nothing more; what is under way ends with the pool."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def of(self, name: str) -> Future[dict[str, Any]]:
@@ -118,28 +108,16 @@ class PaperCache:
                 found.set_exception(error)
             except BaseException:  # cancelled with the server, or an error of ours
                 found.set_exception(RequestError("the papers could not be recomputed: try again", 503))
-            if all(other in self._asked and _is_done(self._asked[other]) for other in (*self.order, ERRATA_KEY)):
-                self.close()  # nothing is left to compute
 
         try:
-            self._threads.submit(self._made, name).add_done_callback(told)
+            self._threads.submit(self._computed, name).add_done_callback(told)
         except RuntimeError:  # it is closed
             found.set_exception(RequestError("the server is being stopped: try again once it is back", 503))
         return found
 
-    def _made(self, name: str) -> dict[str, Any]:
+    def _computed(self, name: str) -> dict[str, Any]:
         """Ask a process, in a thread: the time of a paper begins with its turn."""
-        if not Readers.possible:
-            return paper_content(name)
-        request = {"method": "GET", "path": f"/papers/recomputed/{name}", "query": "", "headers": [], "beside": []}
-        head, body = self._readers.ask(request).answer.result()
-        if "large" in head:
-            raise RequestError("this needs more memory than the page allows: use the command line", 413)
-        if "failed" in head:
-            log_line(f"a paper failed with {head['failed']}")
-            raise RequestError("this could not be recomputed because of an error of ours: try again", 500)
-        read: dict[str, Any] = json.loads(body)
-        return read
+        return self._pool.run(Call({"task": "paper", "paper": name}, self._allowance))
 
 
 def _is_done(state: Future[dict[str, Any]]) -> bool:

@@ -349,13 +349,6 @@ def _plan_text(release: dict[str, Any], shares: Sequence[float], epsilon: float)
     return yaml.safe_dump(release, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
 
 
-TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {
-    "understand": _understand,
-    "assess": _assess,
-    "shares": lambda work: shares_panel(work.request),
-}
-
-
 _SYMBOLS = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
 
 
@@ -445,4 +438,19 @@ def _published_answer(made: Published, amount: str) -> dict[str, Any]:
     }
 
 
-RELEASE_TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {"offer": _offer, "release": _release}
+def _paper(task: Task) -> dict[str, Any]:
+    """Everything of a paper that a page shows; of the errata, which checks come true."""
+    from .papers import paper_content
+
+    return paper_content(task.request["paper"])
+
+
+#: What is done, by its name.
+TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {
+    "understand": _understand,
+    "assess": _assess,
+    "shares": lambda task: shares_panel(task.request),
+    "offer": _offer,
+    "release": _release,
+    "paper": _paper,
+}

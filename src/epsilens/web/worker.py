@@ -1,53 +1,110 @@
-"""One piece of work on a table, in a process of its own, which can be stopped and has little to spend.
+"""The processes that compute for the server, and the one they are forked from.
 
-``python -m epsilens.web.worker`` imports what an assessment needs, reads one request from standard input, writes how
-far it is and then its answer to standard output, a JSON object a line, and ends; one that read no table (other shares
-of a report, a plan that does not hold) waits for the next. Temporary files are in a folder that goes with the process,
-and the process goes when the server does, however that ends. See :class:`~epsilens.web.workers.Workers` for the other
-end.
+``python -m epsilens.web.worker FD`` imports what a view and an assessment need once, and forks a worker for each
+connection that the server hands over. A worker answers requests, a line of JSON each, one after the other, and says in
+between how far it is; one that has read a table ends with its answer. It has little to spend: memory, time, and a
+folder for temporary files that goes with it. A worker goes when the server does, however that ends, but for one that is
+in the midst of a release. Where there is no fork, ``python -m epsilens.web.worker`` is one worker itself.
+:class:`~epsilens.web.pool.Pool` is the other end.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
 import json
 import os
 import queue
+import select
 import signal
+import socket
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+from fastapi import FastAPI
 
 from ..data.tables.resources import Folder
 from ..errors import EpsilensError, InputError
 from .limits import error_kind
-from .tasks import RELEASE_TASKS, TASKS, Task
+from .middleware import App, Scope
+from .middleware import Message as Event
+from .pages import extra_views
+from .pool import Message
+from .tasks import TASKS, Task
 
+_SPARE_SECONDS = 5
 #: What an error of the library is about where only another machine, or the command, could be given more of it.
 _MACHINE = ("memory", "spill")
-_TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
+_TOO_LARGE: Message = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
 
 
 def main() -> None:
-    """Wait for a request and answer it, until one has read a table."""
-    result = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints must not end up inside the answer
-    seconds, memory = int(sys.argv[1]), int(sys.argv[2])
-    _limit_memory(memory)
-    _limit_time(seconds)
+    """Fork a worker for every connection that comes, until the server is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is meant for the server, which then lets go of us
-    requests: queue.SimpleQueue[str] = queue.SimpleQueue()
-    undisturbed = threading.Lock()
-    threading.Thread(target=_listen, args=(requests, undisturbed), daemon=True).start()
-    _import()
+    if len(sys.argv) == 1:  # pragma: no cover - on Windows
+        outgoing = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)  # whatever a library prints must not end up inside the answer
+        serve(sys.stdin.buffer, outgoing, _views())
+    control = socket.socket(fileno=int(sys.argv[1]))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the workers
+    app = _views()
+    complete = False
+    while True:
+        if not complete and not select.select([control], [], [], 0)[0]:  # while nobody waits
+            _import_tables()
+            complete = True
+        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if not descriptors:
+            return
+        if os.fork() == 0:
+            try:
+                control.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                connection = socket.socket(fileno=descriptors[0])
+                serve(connection.makefile("rb"), connection.makefile("wb"), app)
+            finally:
+                os._exit(1)
+        os.close(descriptors[0])
 
-    def say(line: dict[str, Any]) -> None:
-        result.write(json.dumps(line, allow_nan=False) + "\n")
-        result.flush()
+
+def _views() -> FastAPI:
+    """The views, with what the first of them would import: the two kinds of law, and the charts."""
+    from .app import views
+    from .pages import curve_charts
+    from .view_state import explain_state
+
+    for name in ("laplace", "dpsgd"):
+        state = explain_state({"mechanism": name})
+        if state.about is not None:
+            curve_charts(state.about, name)
+    return views()
+
+
+def _import_tables() -> None:
+    """What every assessment imports anyway; not DuckDB, which starts a thread that no fork would have."""
+    with contextlib.suppress(ImportError):
+        import ibis  # noqa: F401
+
+        from ..assessment import assess  # noqa: F401
+        from ..show.assessment import report  # noqa: F401
+        from ..show.render import html  # noqa: F401
+
+
+def serve(incoming: BinaryIO, outgoing: BinaryIO, app: FastAPI) -> None:
+    """Answer requests until one has read a table, or the server is gone."""
+    requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    undisturbed = threading.Lock()
+    threading.Thread(target=_listen, args=(incoming, requests, undisturbed), daemon=True).start()
+
+    def say(**line: Any) -> None:
+        with contextlib.suppress(BrokenPipeError):  # nobody listens any more
+            outgoing.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+            outgoing.flush()
 
     folders: list[Folder] = []
 
@@ -55,88 +112,115 @@ def main() -> None:
         folders.append(Folder())
         tempfile.tempdir = str(folders[0].path)
 
+    loop = asyncio.new_event_loop()
+    say(process=os.getpid())
     while True:
         request = json.loads(requests.get())
-        _limit_time(seconds * (2 if request["task"] == "release" else 1))
-        told = partial(_tell, say)
-        made = answer(Task(request, told, reading, undisturbed))
+        _limit(request["memory"], request["seconds"])
+        if request["task"] == "page":
+            answer = loop.run_until_complete(page_answer(app, request))
+        else:
+            progress = lambda done, total, what: say(progress=[done, total, what])  # noqa: E731
+            answer = task_answer(Task(request, progress, reading, undisturbed), lambda line: say(log=line))
         for folder in folders:
             folder.close()
-        say({"answer": made, "clean": not folders})
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        say(answer=answer, clean=not folders)
         if folders:
             os._exit(0)  # engines leave threads behind that would delay the end
 
 
-def _tell(say: Callable[[dict[str, Any]], None], done: int, total: int, what: str) -> None:
-    with contextlib.suppress(BrokenPipeError):  # nobody listens any more
-        say({"progress": [done, total, what]})
-
-
-def _listen(requests: queue.SimpleQueue[str], undisturbed: threading.Lock) -> None:
+def _listen(incoming: BinaryIO, requests: queue.SimpleQueue[bytes], undisturbed: threading.Lock) -> None:
     """Take requests until the server is gone; what is being computed then is of use to nobody but a release."""
-    for text in sys.stdin:
-        requests.put(text)
+    with contextlib.suppress(OSError):
+        for line in incoming:
+            requests.put(line)
     with undisturbed:
         os._exit(1)
 
 
-def _limit_memory(memory: int) -> None:
+def _limit(memory: int, seconds: float) -> None:
+    """What this request may take; a timer ends the process where the server does not."""
     try:
         import resource
-    except ImportError:  # pragma: no cover - not on Windows; the parent still stops us by the clock
+    except ImportError:  # pragma: no cover - on Windows the server still stops us by the clock
         return
     # Data, not address space: JavaScript engines reserve far more addresses than they use.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.setitimer(signal.ITIMER_REAL, seconds + _SPARE_SECONDS)
 
 
-def _limit_time(seconds: int) -> None:
-    """What the next request may take, on top of what was used so far."""
+async def page_answer(app: App, request: Message) -> Message:
+    """What an application answers to a request without a body: status, headers and body.
+
+    ``failed`` in place of a status is the kind of error that it met.
+    """
+    extra_views.set(tuple((name, url) for name, url in request["beside"]))
+    _open_ledger(app, request.get("ledger"))
+    path, query = request["path"], request["query"].encode("latin-1")
+    headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in request["headers"]]
+    scope: Scope = {
+        "type": "http", "http_version": "1.1", "method": request["method"], "scheme": "http", "path": path,
+        "raw_path": path.encode(), "query_string": query, "headers": headers, "root_path": "", "state": {},
+        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 0),
+    }  # fmt: skip
+    answer: Message = {}
+    body: list[bytes] = []
+
+    async def receive() -> Event:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(event: Event) -> None:
+        if event["type"] == "http.response.start":
+            sent = [(k.decode("latin-1"), v.decode("latin-1")) for k, v in event["headers"]]
+            answer.update(status=event["status"], headers=sent)
+        else:
+            body.append(event.get("body", b""))
+
     try:
-        import resource
-    except ImportError:  # pragma: no cover - not on Windows
-        return
-    used, hard = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)[1]
-    most = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 5
-    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+        await app(scope, receive, send)
+    except MemoryError:
+        return {"error": "this needs more memory than the page allows: use the command line", "status": 413}
+    except Exception as error:
+        return {"failed": error_kind(error)}
+    return answer | {"body": base64.b64encode(b"".join(body)).decode()}
 
 
-def _import() -> None:
-    """What every assessment imports anyway, while nobody waits for it."""
-    with contextlib.suppress(ImportError):
-        import duckdb  # noqa: F401
-        import ibis  # noqa: F401
+def _open_ledger(app: Any, address: str | None) -> None:
+    """Let the views read the server's ledger, opened by this process itself."""
+    held = getattr(getattr(app, "state", None), "ledger", None)
+    if address is not None and (held is None or held.store.address != address):
+        from ..ledger.ledger import Ledger
 
-        from ..assessment import assess as assessing  # noqa: F401
-        from ..show.assessment import report  # noqa: F401
-        from ..show.render import html  # noqa: F401
+        app.state.ledger = Ledger(address)
 
 
-def answer(work: Task) -> dict[str, Any]:
+def task_answer(task: Task, log: Callable[[str], None] = lambda line: None) -> Message:
     """The answer to a request; ``task`` says what is to be done. An error is a sentence under ``error``."""
-    request = work.request
+    request = task.request
     try:
-        made = (TASKS | RELEASE_TASKS)[request["task"]](work)
-        return made | {"error": _without(str(made["error"]), request)} if "error" in made else made
+        answer = TASKS[request["task"]](task)
+        return answer | {"error": _without_path(str(answer["error"]), request)} if "error" in answer else answer
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
         if about in _MACHINE:
             return _TOO_LARGE
-        return {"error": _without(str(error), request), "status": 422, "parameter": about}
+        return {"error": _without_path(str(error), request), "status": 422, "parameter": about}
     except MemoryError:
         return _TOO_LARGE
     except Exception as error:
         # Whatever it was, the reader gets a sentence and no path of this machine; the log gets the kind of error only.
-        sys.stderr.write(f"a {request['task']} failed with {error_kind(error)}\n")
-        sys.stderr.flush()
+        log(f"a {request['task']} failed with {error_kind(error)}")
         if "memory" in str(error).lower():
             return _TOO_LARGE
         why = "check the table and the release, or use the command line"
         return {"error": f"this could not be computed: {why}", "status": 422}
 
 
-def _without(sentence: str, request: Mapping[str, Any]) -> str:
+def _without_path(sentence: str, request: Mapping[str, Any]) -> str:
     """The sentence with the name of the upload instead of where it lies for a moment, and under which name."""
     path, name = request.get("table"), str(request.get("name") or "upload")
     return sentence.replace(str(path), name).replace(Path(path).name, name) if path else sentence

@@ -16,7 +16,7 @@ import epsilens as el
 from epsilens.web.app import create_app
 from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.middleware import Router, is_quick
-from epsilens.web.readers import Readers
+from epsilens.web.pool import Pool, Source
 
 _LATE = "This takes longer than 0.05 seconds: use the command line, which has no limit."
 _LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
@@ -61,18 +61,18 @@ def test_a_closed_form_asks_no_process(client: TestClient, monkeypatch: pytest.M
     def refuse(self: Any, request: Any) -> Any:
         raise RequestError("nobody is there", 503)
 
-    monkeypatch.setattr(Readers, "ask", refuse)
+    monkeypatch.setattr(Pool, "read", refuse)
     assert client.get("/explain?mechanism=laplace&epsilon=1").status_code == 200
     answer = client.get("/api/explain?mechanism=geometric&epsilon=1")
     assert (answer.status_code, answer.json()["error"]) == (503, "Nobody is there.")
     assert "Nobody is there." in client.get("/explain?mechanism=geometric&epsilon=1").text
 
 
-@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+@pytest.mark.skipif(not Source.forks, reason="there is no fork here")
 def test_no_reading_takes_longer_than_its_time() -> None:
     with TestClient(create_app(limits=ServerLimits(reading_seconds=60)), base_url=HOST) as client:
         assert client.get("/api/explain?mechanism=geometric&epsilon=1").status_code == 200  # a process is there
-        client.app.state.readers.limits = ServerLimits(reading_seconds=0.06)  # type: ignore[attr-defined]
+        client.app.state.pool.limits = ServerLimits(reading_seconds=0.06)  # type: ignore[attr-defined]
         began = time.monotonic()
         late = client.get(f"/api/choose?{_LONG}")
         assert time.monotonic() - began < 5
@@ -83,12 +83,12 @@ def test_no_reading_takes_longer_than_its_time() -> None:
         assert (page.status_code, "longer than" in page.text) == (504, True)
 
 
-@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+@pytest.mark.skipif(not Source.forks, reason="there is no fork here")
 def test_one_who_leaves_takes_the_work_along() -> None:
     """Unless its process were ended, the reading would take far longer than the test waits."""
     app = create_app(limits=ServerLimits(readers=1, reading_seconds=3600))
-    app.state.readers.warm()
-    working = app.state.readers._idle[-1][0].process
+    app.state.pool.warm()
+    working = app.state.pool._idle[-1].process
     seen: list[Any] = []
 
     async def leaves() -> None:
@@ -110,17 +110,17 @@ def test_one_who_leaves_takes_the_work_along() -> None:
         awaited(leaves)
         until(lambda: not alive(working), 170)
     finally:
-        app.state.readers.close()
+        app.state.pool.close()
 
 
-@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+@pytest.mark.skipif(not Source.forks, reason="there is no fork here")
 @pytest.mark.parametrize("path", ["/ledger", "/ledger.json", "/ledger.csv", "/ledger/releases.svg", "/notions"])
 def test_a_ledger_and_a_definition_have_a_time_limit_too(path: str, tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.add("patients", el.laplace(epsilon=0.2))
     with TestClient(create_app(limits=ServerLimits(reading_seconds=60), ledger=ledger), base_url=HOST) as client:
         assert client.get(path).status_code == 200
-        client.app.state.readers.limits = ServerLimits(reading_seconds=0)  # type: ignore[attr-defined]
+        client.app.state.pool.limits = ServerLimits(reading_seconds=0)  # type: ignore[attr-defined]
         assert client.get(path).status_code in (503, 504)
 
 
@@ -155,9 +155,9 @@ def test_what_the_server_answers_itself_has_a_time_limit_too() -> None:
         finally:
             await send("too late for anybody")
 
-    readers = Readers(ServerLimits(reading_seconds=0.05))
-    assert _asked(Router(slow, readers, _refusing)) == [(504, _LATE)]
-    readers.close()
+    pool = Pool(ServerLimits(reading_seconds=0.05))
+    assert _asked(Router(slow, pool, _refusing)) == [(504, _LATE)]
+    pool.close()
 
 
 def test_an_answer_that_has_begun_comes_to_its_end() -> None:
@@ -166,16 +166,16 @@ def test_an_answer_that_has_begun_comes_to_its_end() -> None:
         await asyncio.sleep(0.2)
         await send("the end")
 
-    readers = Readers(ServerLimits(reading_seconds=0.05))
-    assert _asked(Router(slow, readers, _refusing)) == ["the start", "the end"]
-    readers.close()
+    pool = Pool(ServerLimits(reading_seconds=0.05))
+    assert _asked(Router(slow, pool, _refusing)) == ["the start", "the end"]
+    pool.close()
 
 
 def test_an_error_of_ours_is_not_hidden_by_the_limit() -> None:
     async def wrong(scope: Any, receive: Any, send: Any) -> None:
         raise ZeroDivisionError
 
-    readers = Readers(ServerLimits())
+    pool = Pool(ServerLimits())
     with pytest.raises(ZeroDivisionError):
-        _asked(Router(wrong, readers, _refusing))
-    readers.close()
+        _asked(Router(wrong, pool, _refusing))
+    pool.close()

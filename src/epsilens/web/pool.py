@@ -1,0 +1,356 @@
+"""The processes that compute for the server: one pool, each process ended when a request takes too much.
+
+A thread of Python cannot be ended, a process can. Whatever takes long or reads a table runs in a process of its own
+(:mod:`~epsilens.web.worker`), which is ended when it takes longer than it may, or when nobody waits any more; the next
+one is forked within a hundredth of a second from a process that has everything loaded. The time a request may take
+begins when a process takes it: neither the line nor the start of a process is counted to it.
+
+Both sides write JSON, a line each: what a process says that has read a stranger's file is data here and nothing else,
+which rules out the pools that unpickle answers (``concurrent.futures``, ``pebble``, ``anyio.to_process``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from .limits import LOG_LINE, RequestError, ServerLimits, log_line
+
+#: What goes to a process and comes back: plain JSON.
+Message: TypeAlias = dict[str, Any]
+
+_START_SECONDS = 60.0
+_AT_ONCE = 0.3
+_BUSY = "the server is busy: try again in a moment"
+_STOPPED = "the server is being stopped: try again once it is back"
+#: What a process has answered before it is let go of, with whatever it gathered.
+_MOST_ANSWERS = 500
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What one request may take, and the sentence and status where it takes more."""
+
+    seconds: float
+    memory: int
+    late: tuple[str, int]
+    ended: tuple[str, int]
+
+
+def reading_allowance(limits: ServerLimits) -> Allowance:
+    """What a reading may take."""
+    seconds = limits.reading_seconds
+    late = f"this takes longer than {seconds:g} seconds: use the command line, which has no limit", 504
+    ended = "this needs more time or memory than the page allows: use the command line", 413
+    return Allowance(seconds, limits.reading_memory, late, ended)
+
+
+def table_allowance(limits: ServerLimits, task: str) -> Allowance:
+    """What a task on a table may take; what is released is assessed once more first."""
+    seconds = limits.assess_seconds * (2 if task == "release" else 1)
+    late = f"this took longer than {seconds:g} seconds: try again, or use the command line", 503
+    ended = "the table needs more time or memory than the page allows: use the command line", 413
+    return Allowance(seconds, limits.assess_memory, late, ended)
+
+
+class Source:
+    """The process that workers are forked from, started where there is none and again where it was ended.
+
+    Where there is no fork, each worker is a process started anew.
+    """
+
+    forks = hasattr(os, "fork") and hasattr(socket, "send_fds")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def connect(self) -> socket.socket:
+        """A connection to a new worker."""
+        ours, theirs = socket.socketpair()
+        with theirs, self._lock:
+            if self._control is None or self._process is None or self._process.poll() is not None:
+                self._stop()
+                self._control, given = socket.socketpair()
+                with given:
+                    self._process = start_process(
+                        str(given.fileno()), stdin=subprocess.DEVNULL, pass_fds=[given.fileno()]
+                    )
+            try:
+                socket.send_fds(self._control, [b"+"], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                raise
+        return ours
+
+    def stop(self) -> None:
+        """End it; the next worker starts it again."""
+        with self._lock:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._control is not None:
+            self._control.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._control = self._process = None
+
+
+def start_process(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """``python -m epsilens.web.worker``, whose output goes nowhere: what a library prints may hold cells of a table."""
+    paths = [str(Path(__file__).resolve().parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.Popen(
+        [sys.executable, "-m", "epsilens.web.worker", *arguments],
+        **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **options},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"},
+    )
+
+
+#: All pools of a process fork from one; it ends with that process.
+_SOURCE = Source()
+
+
+class Worker:
+    """One process, asked one request after the other, all with the same limit on memory."""
+
+    def __init__(self, source: Source, memory: int) -> None:
+        self.memory = memory
+        self.answers = self.size = 0  # how many there were, and the bytes of the last
+        self._socket: socket.socket | None = None
+        self._started: subprocess.Popen[bytes] | None = None
+        if source.forks:
+            self._socket = source.connect()
+            self._socket.settimeout(_START_SECONDS)
+            self._to: BinaryIO = self._socket.makefile("wb")
+            self._from: BinaryIO = self._socket.makefile("rb")
+        else:  # pragma: no cover - on Windows
+            self._started = start_process(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            assert self._started.stdin is not None
+            assert self._started.stdout is not None
+            self._to, self._from = self._started.stdin, self._started.stdout  # type: ignore[assignment]
+        try:
+            self.process = int(json.loads(self._from.readline())["process"])
+        except (OSError, ValueError):
+            self.process = 0
+            self.close()
+            raise OSError("no worker could be started") from None
+        if self._socket is not None:
+            self._socket.settimeout(None)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is there: a connection that is at its end has no process any more."""
+        if self._socket is None:  # pragma: no cover - on Windows
+            return self._started is not None and self._started.poll() is None
+        try:
+            return self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def ask(self, request: Message, limit: int, progress: Callable[[int, int, str], None]) -> tuple[Message, bool]:
+        """The answer, and whether nothing of the request is left in the process; ``OSError`` where it was ended."""
+        self._to.write(json.dumps(request).encode() + b"\n")
+        self._to.flush()
+        while line := self._from.readline(limit):
+            try:
+                message: Message = json.loads(line)
+            except ValueError:
+                break  # more than is allowed, or half of it
+            if "answer" in message:
+                self.answers, self.size = self.answers + 1, len(line)
+                return message["answer"], bool(message["clean"])
+            if "log" in message and LOG_LINE.fullmatch(str(message["log"])):
+                log_line(message["log"])
+            if "progress" in message:
+                progress(*message["progress"])
+        raise OSError("ended")
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        with contextlib.suppress(OSError):
+            if self.process and self.alive:
+                os.kill(self.process, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def close(self) -> None:
+        """End it, and let go of what it held."""
+        self.kill()
+        for held in (self._to, self._from, self._socket):
+            if held is not None:
+                with contextlib.suppress(OSError):
+                    held.close()
+
+
+def _no_progress(done: int, total: int, what: str) -> None:
+    pass
+
+
+@dataclass(eq=False)
+class Call:
+    """A request to a process; nobody may end one that is ``lasting``."""
+
+    request: Message
+    allowance: Allowance
+    progress: Callable[[int, int, str], None] = _no_progress
+    lasting: bool = False
+    until: float = float("inf")  # when it is too late to begin
+    begun: bool = False
+    ended: bool = False
+    late: bool = False
+    size: int = 0  # of the answer, in bytes
+    worker: Worker | None = None
+    answer: Future[Message] = field(default_factory=Future)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def end(self) -> None:
+        """Nobody waits any more: end its process, or do not begin."""
+        if not self.lasting:
+            self.ended = True
+            self._kill()
+
+    def expire(self) -> None:
+        """Its time is over."""
+        self.late = True
+        self._kill()
+
+    def hold(self, worker: Worker | None) -> None:
+        """The process that computes it from now on; once it is let go of, it may be another's."""
+        with self._lock:
+            self.worker = worker
+
+    def _kill(self) -> None:
+        with self._lock:
+            if self.worker is not None:
+                self.worker.kill()
+
+    def refusal(self) -> RequestError:
+        """Why it has no answer."""
+        return RequestError(*(self.allowance.late if self.late or self.ended else self.allowance.ended))
+
+
+class Pool:
+    """All processes that compute for a server; readings wait in a line for a few places."""
+
+    def __init__(self, limits: ServerLimits, source: Source = _SOURCE) -> None:
+        self.limits, self.source = limits, source
+        self._lock = threading.Lock()
+        self._idle: list[Worker] = []
+        self._calls: set[Call] = set()
+        self._waiting = 0
+        self.open()
+
+    def open(self) -> None:
+        """Take requests, again where it was closed; no process is started before one is needed."""
+        self._threads = ThreadPoolExecutor(self.limits.readers, thread_name_prefix="reading")
+        self._closed = False
+
+    def warm(self) -> None:
+        """Have one process ready."""
+        with contextlib.suppress(RequestError):
+            self._give_back(self._take(self.limits.reading_memory))
+
+    def close(self) -> None:
+        """End all processes but one that releases; who waits is refused."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+            calls = list(self._calls)
+        for worker in idle:
+            worker.close()
+        for call in calls:
+            call.end()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def read(self, request: Message) -> Call:
+        """Put a reading in line."""
+        with self._lock:
+            if self._closed:
+                raise RequestError(_STOPPED, 503)
+            if self._waiting >= self.limits.readings:
+                raise RequestError(f"{self._waiting} others wait already: try again in a moment", 503)
+            self._waiting += 1
+        call = Call(request, reading_allowance(self.limits), until=time.monotonic() + self.limits.reading_seconds)
+        call.answer = self._threads.submit(self.run, call)
+        call.answer.add_done_callback(self._leave_line)
+        return call
+
+    def _leave_line(self, _: object) -> None:
+        with self._lock:
+            self._waiting -= 1
+
+    def run(self, call: Call, again: bool = False) -> Message:
+        """The answer of a process, in the calling thread; a :class:`RequestError` says why there is none."""
+        if call.ended or time.monotonic() >= call.until:
+            raise RequestError(_BUSY, 503)
+        call.begun = True
+        worker = self._take(call.allowance.memory)
+        clean, began = False, time.monotonic()
+        with self._lock:
+            self._calls.add(call)
+        call.hold(worker)
+        clock = threading.Timer(call.allowance.seconds, call.expire)
+        clock.start()
+        try:
+            if call.ended:
+                raise call.refusal()
+            request = {**call.request, "memory": call.allowance.memory, "seconds": call.allowance.seconds}
+            answer, clean = worker.ask(request, self.limits.answer_bytes, call.progress)
+            call.size = worker.size
+            return answer
+        except OSError:
+            if call.late or call.ended:
+                raise call.refusal() from None
+            log_line("a worker was ended")
+            if again or time.monotonic() - began >= _AT_ONCE:
+                raise call.refusal() from None
+        finally:
+            clock.cancel()
+            call.hold(None)
+            with self._lock:
+                self._calls.discard(call)
+            self._give_back(worker, clean)
+        return self.run(call, again=True)  # it was at its end already
+
+    def _take(self, memory: int) -> Worker:
+        """A process that waits, or a new one."""
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise RequestError(_STOPPED, 503)
+                worker = next((w for w in reversed(self._idle) if w.memory == memory), None)
+                if worker is None:
+                    break
+                self._idle.remove(worker)
+            if worker.alive:
+                return worker
+            worker.close()
+        try:
+            return Worker(self.source, memory)
+        except OSError:
+            log_line("no worker could be started")
+            raise RequestError(_BUSY, 503) from None
+
+    def _give_back(self, worker: Worker, clean: bool = True) -> None:
+        """Let a clean process wait for the next request, and end any other."""
+        with self._lock:
+            kept = clean and not self._closed and worker.answers < _MOST_ANSWERS
+            kept = kept and len(self._idle) < self.limits.readers
+            if kept:
+                self._idle.append(worker)
+        if not kept:
+            worker.close()
