@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 
 from epsilens.attacks.correlated import chain, normal, table
-from epsilens.attacks.correlated.normal_enumeration import available, count, enumerate_adversaries, front
+from epsilens.attacks.correlated.normal_enumeration import (
+    adversary_count,
+    enumerate_adversaries,
+    numba_available,
+    pareto_front,
+)
 from epsilens.attacks.correlated.normal_problem import Problem
 from epsilens.papers.li2019 import abstract_search, algorithm1
 
@@ -55,19 +60,19 @@ def edges(cov: Any) -> Callable[[int, int, frozenset[int]], list[float]]:
 
 def normal_part(quick: bool) -> dict[str, Any]:
     """Jointly normal records."""
-    routes = [True, False] if available() else [False]
+    routes = [True, False] if numba_available() else [False]
     for compile in routes:  # compiling, or reading the cache, is not what is measured
         enumerate_adversaries(Problem(reference(6), np.ones(6)), compile=compile)
     print("jointly normal records: all adversaries, compiled / numpy")
     growth = []
     for n in (10, 12, 15, 18, 20) if quick else (10, 12, 15, 18, 20, 22, 25):
         p = Problem(reference(n), np.ones(n))
-        row: dict[str, Any] = {"n": n, "adversaries": count(n)}
+        row: dict[str, Any] = {"n": n, "adversaries": adversary_count(n)}
         for compile in routes:
             if compile or n <= 20:
                 row["compiled" if compile else "numpy"] = best_of(3 if n < 20 else 1, p, compile)
         if n <= 20:
-            row["front"] = timed(partial(front, p))[0]
+            row["front"] = timed(partial(pareto_front, p))[0]
         growth.append(row)
         print("  " + ", ".join(f"{k} {v:,.4g}" for k, v in row.items()))
     n = 11 if quick else 15

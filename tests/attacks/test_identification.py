@@ -15,7 +15,7 @@ from scipy.stats import norm
 from tests.strategies import positive
 
 import epsilens as el
-from epsilens.attacks.identification import epsilon_among, posterior_among
+from epsilens.attacks.identification import lee_clifton_bound, lee_clifton_epsilon
 
 VALUES = st.lists(st.integers(0, 12).map(float), min_size=2, max_size=12)
 
@@ -35,7 +35,7 @@ def digits(value: float, printed: str) -> bool:
     ],
 )
 def test_the_bound_of_the_sheet(n: int, epsilon: float, ratio: float, bound: str) -> None:
-    assert digits(posterior_among(n, epsilon, ratio), bound)
+    assert digits(lee_clifton_bound(n, epsilon, ratio), bound)
     found = el.attacks.identify(n=n, value_range=(0.0, ratio), sensitivity=1.0, epsilon=epsilon)
     assert digits(found.bound, bound)
     assert found.certainty == found.bound
@@ -45,7 +45,7 @@ def test_the_bound_of_the_sheet(n: int, epsilon: float, ratio: float, bound: str
 
 
 def test_the_inverse_of_the_sheet() -> None:
-    assert epsilon_among(120, 1 / 3, 0.5) == pytest.approx(8.1719526251, abs=6e-11)
+    assert lee_clifton_epsilon(120, 1 / 3, 0.5) == pytest.approx(8.1719526251, abs=6e-11)
     assert el.attacks.identify(n=120, value_range=(0, 1), sensitivity=2, at_most=1 / 3).epsilon == pytest.approx(
         8.1719526251, abs=1e-10
     )
@@ -129,11 +129,11 @@ def test_the_bounds_inverse_against_high_precision(n: int, share: float, ratio: 
     limit = min(1 / n + share * (1 - 1 / n), 1 - 1e-9)
     mp.mp.dps = 40
     want = mp.log((n - 1) * mp.mpf(limit) / (1 - mp.mpf(limit))) / mp.mpf(ratio)
-    got = epsilon_among(n, limit, ratio)
+    got = lee_clifton_epsilon(n, limit, ratio)
     # rounded down until it reads under the limit: an ulp of the posterior is this much of ε
     assert got == pytest.approx(float(want), rel=1e-11, abs=1e-15 / ratio / (1 - limit))
     assert got <= float(want) * (1 + 1e-14)
-    assert posterior_among(n, got, ratio) <= limit
+    assert lee_clifton_bound(n, got, ratio) <= limit
 
 
 def test_limits_that_bind_nothing_or_everything() -> None:
@@ -143,13 +143,13 @@ def test_limits_that_bind_nothing_or_everything() -> None:
     with pytest.raises(el.NoSolutionError):
         el.attacks.identify(n=4, value_range=(0, 1), at_most=0.25)
     with pytest.raises(el.NoSolutionError):
-        epsilon_among(4, 0.25)
+        lee_clifton_epsilon(4, 0.25)
     shared = el.attacks.identify([1, 1, 2, 2], at_most=0.5, sensitivity=2)
     assert shared.largest_epsilon == math.inf
     assert "Every ε keeps this limit" in shared.sentence
     assert shared.to_dict()["largest_epsilon"] is None
-    assert epsilon_among(4, 0.9, 0.0) == math.inf
-    assert epsilon_among(4, 1.0) == math.inf
+    assert lee_clifton_epsilon(4, 0.9, 0.0) == math.inf
+    assert lee_clifton_epsilon(4, 1.0) == math.inf
     same = el.attacks.identify([3, 3, 3], at_most=0.4)
     assert same.largest_epsilon == math.inf
     assert same.posterior == pytest.approx(1 / 3)
@@ -189,8 +189,8 @@ def test_extremes() -> None:
     big = el.attacks.identify(np.arange(200_000.0), epsilon=1.0)
     assert big.posterior is not None
     assert big.baseline <= big.posterior <= big.bound
-    assert posterior_among(120, [1.0, 5.0], 60 / 121) == pytest.approx([0.0136098828391, 0.0911407977678], abs=1e-12)
-    assert posterior_among(1, 1.0) == 1.0
+    assert lee_clifton_bound(120, [1.0, 5.0], 60 / 121) == pytest.approx([0.0136098828391, 0.0911407977678], abs=1e-12)
+    assert lee_clifton_bound(1, 1.0) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.bridges import loaded, opacus_accountant, trained
-from epsilens.bridges.training import Loop, Way, loop_of, over
+from epsilens.bridges.training import BatchOrder, LoaderDraws, loader_draws, loader_training
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # torch and Opacus warn of much that is not ours
 
@@ -59,29 +59,31 @@ def private(opacus: Any, people: Any, epochs: int = 2, accountant: str = "", **g
 def test_what_loaders_do(opacus: Any, people: Any) -> None:
     import torch
 
-    assert loop_of(plain(people)) == Loop(Way.SHUFFLED, N, BATCH, PASSES, 0.1)
-    assert loop_of(plain(people, batch_size=30)) == Loop(Way.SHUFFLED, N, 30, 7, 0.15)
-    assert loop_of(plain(people, batch_size=30, drop_last=True)) == Loop(Way.SHUFFLED, N, 30, 6, 0.15, False)
-    assert loop_of(plain(people, shuffle=False)) == Loop(Way.IN_ORDER, N, BATCH, PASSES, 0.1)
+    assert loader_draws(plain(people)) == LoaderDraws(BatchOrder.SHUFFLED, N, BATCH, PASSES, 0.1)
+    assert loader_draws(plain(people, batch_size=30)) == LoaderDraws(BatchOrder.SHUFFLED, N, 30, 7, 0.15)
+    assert loader_draws(plain(people, batch_size=30, drop_last=True)) == LoaderDraws(
+        BatchOrder.SHUFFLED, N, 30, 6, 0.15, False
+    )
+    assert loader_draws(plain(people, shuffle=False)) == LoaderDraws(BatchOrder.IN_ORDER, N, BATCH, PASSES, 0.1)
     drawn = torch.utils.data.RandomSampler(people, replacement=True)
-    assert loop_of(plain(people, shuffle=None, sampler=drawn)).way is Way.WITH_REPLACEMENT
+    assert loader_draws(plain(people, shuffle=None, sampler=drawn)).way is BatchOrder.WITH_REPLACEMENT
     coins = opacus.data_loader.DPDataLoader.from_data_loader(plain(people))
-    assert loop_of(coins) == Loop(Way.POISSON, N, BATCH, PASSES, 0.1)
-    assert loop_of(coins).warning == ""
-    for way in (Way.SHUFFLED, Way.WITH_REPLACEMENT, Way.IN_ORDER):
-        assert "poisson_sampling=False" in Loop(way, N, BATCH, PASSES, 0.1).warning
+    assert loader_draws(coins) == LoaderDraws(BatchOrder.POISSON, N, BATCH, PASSES, 0.1)
+    assert loader_draws(coins).warning == ""
+    for way in (BatchOrder.SHUFFLED, BatchOrder.WITH_REPLACEMENT, BatchOrder.IN_ORDER):
+        assert "poisson_sampling=False" in LoaderDraws(way, N, BATCH, PASSES, 0.1).warning
 
 
 def test_what_is_not_known_is_refused(opacus: Any, people: Any) -> None:
     import torch
 
     with pytest.raises(el.InputError, match="loader is a list: give a DataLoader"):
-        loop_of([1, 2])
+        loader_draws([1, 2])
     odd = torch.utils.data.WeightedRandomSampler([1.0] * N, N)
     with pytest.raises(el.InputError, match="draws its batches by a WeightedRandomSampler"):
-        loop_of(plain(people, shuffle=None, sampler=odd))
+        loader_draws(plain(people, shuffle=None, sampler=odd))
     with pytest.raises(el.InputError, match="draws its batches by a NoneType"):
-        loop_of(plain(people, batch_size=None, shuffle=None))
+        loader_draws(plain(people, batch_size=None, shuffle=None))
     with pytest.raises(el.InputError, match="so many epochs or so many steps"):
         loaded(plain(people), sigma=1.0)
     with pytest.raises(el.InputError, match="epochs is -1"):
@@ -105,10 +107,10 @@ def test_training_over_a_loader(opacus: Any, people: Any) -> None:
 
 
 def test_noise_that_changes() -> None:
-    loop = Loop(Way.SHUFFLED, N, BATCH, PASSES, 0.1)
-    even = over(loop, [(1.0, 0.1, 10), (2.0, 0.1, 20)])
+    loop = LoaderDraws(BatchOrder.SHUFFLED, N, BATCH, PASSES, 0.1)
+    even = loader_training(loop, [(1.0, 0.1, 10), (2.0, 0.1, 20)])
     assert even.psi() == pytest.approx(math.sqrt(1 + 2 / 4))
-    uneven = over(loop, [(1.0, 0.1, 5), (2.0, 0.1, 15)])
+    uneven = loader_training(loop, [(1.0, 0.1, 5), (2.0, 0.1, 15)])
     low, high = uneven.bracket("advantage")
     # half of the first pass has the one noise, half the other; the second pass has the lower
     told = (el.gaussian(psi=math.sqrt(1.25)).advantage() + el.gaussian(psi=math.sqrt(0.5)).advantage()) / 2
@@ -116,15 +118,15 @@ def test_noise_that_changes() -> None:
     same = el.dpsgd(sigma=2.0, n=N, batch=BATCH, epochs=2, batches="shuffled")
     assert low >= same.bracket("advantage")[0]
     # gradients accumulated over two batches
-    joined = over(loop, [(1.0, 0.2, 10)])
+    joined = loader_training(loop, [(1.0, 0.2, 10)])
     assert joined.parameters["batch"] == 2 * BATCH
     assert joined.psi() == pytest.approx(math.sqrt(2))
-    mixed = over(loop, [(1.0, 0.1, 10), (1.0, 0.2, 5)])
+    mixed = loader_training(loop, [(1.0, 0.1, 10), (1.0, 0.2, 5)])
     assert mixed.bracket("advantage")[0] == 0
     assert mixed.psi() >= math.sqrt(2)
-    assert over(Loop(Way.IN_ORDER, N, BATCH, PASSES, 0.1), [(1.0, 0.1, 5), (2.0, 0.1, 10)]).psi() == pytest.approx(
-        math.sqrt(2)
-    )
+    assert loader_training(
+        LoaderDraws(BatchOrder.IN_ORDER, N, BATCH, PASSES, 0.1), [(1.0, 0.1, 5), (2.0, 0.1, 10)]
+    ).psi() == pytest.approx(math.sqrt(2))
 
 
 def test_an_engine_tells_its_accountant(opacus: Any, people: Any) -> None:
@@ -146,9 +148,9 @@ def test_an_engine_tells_its_accountant(opacus: Any, people: Any) -> None:
 def test_an_engine_with_coins_is_quiet(opacus: Any, people: Any) -> None:
     engine, said = private(opacus, people)
     assert not any("this loader" in one for one in said)
-    assert engine.accountant.loop.way is Way.POISSON
+    assert engine.accountant.loop.way is BatchOrder.POISSON
     assert engine.get_epsilon(1e-5) == el.dpsgd(sigma=1.0, rate=0.1, steps=20).epsilon(1e-5)
-    assert loop_of(engine.batches).rate == pytest.approx(0.1)
+    assert loader_draws(engine.batches).rate == pytest.approx(0.1)
 
 
 def test_a_loader_nobody_knows_gives_no_number(opacus: Any, people: Any) -> None:
@@ -172,5 +174,6 @@ def test_a_history_over_a_loader(opacus: Any, people: Any) -> None:
     made = trained([(1.0, 0.1, 20)], loader=plain(people))
     assert made == el.dpsgd(sigma=1.0, n=N, batch=BATCH, epochs=2, batches="shuffled")
     assert (
-        trained([(1.0, 0.1, 20)], loader=Loop(Way.POISSON, N, BATCH, PASSES, 0.1)).law == trained([(1.0, 0.1, 20)]).law
+        trained([(1.0, 0.1, 20)], loader=LoaderDraws(BatchOrder.POISSON, N, BATCH, PASSES, 0.1)).law
+        == trained([(1.0, 0.1, 20)]).law
     )

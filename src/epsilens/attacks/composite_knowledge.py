@@ -106,7 +106,7 @@ def worst_pair(
             raise InputError(
                 f"arguments is {arguments!r:.40}: give a mapping of names to values", parameter="arguments"
             )
-        i, j, made = _worst_rows(_rows(channel, len(labels)), reading, dict(arguments or {}))
+        i, j, made = _worst_rows(_channel_rows(channel, len(labels)), reading, dict(arguments or {}))
         shift = None
     else:
         at = _effects(labels, effect)
@@ -144,7 +144,7 @@ def above(
     (0.5, 0.636747)
     """
     p, labels = distribution("prior", prior, values)
-    where = _numbers(labels)
+    where = _numeric_labels(labels)
     cut = checks.scalar("gamma", gamma)
     high = where > cut
     if not p[high].sum() or not p[~high].sum():
@@ -169,7 +169,7 @@ def above(
             raise InputError(
                 "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
             )
-        rows = _rows(channel, p.size)
+        rows = _channel_rows(channel, p.size)
         weights = [np.where(side, p, 0.0) / p[side].sum() for side in (~high, high)]
         law: Law = Finite.of(weights[0] @ rows, weights[1] @ rows)
         latent = UnknownValue(tuple(where.tolist()), tuple(p.tolist()), cut)
@@ -265,7 +265,7 @@ class UnknownValue(Latent):
 def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
     """In noise units, centred, so that doubles carry the differences."""
     place = (at - 0.5 * (at.min() + at.max())) / scale
-    sides = [_side(place[side], p[side]) for side in (~high, high)]
+    sides = [_distinct_locations(place[side], p[side]) for side in (~high, high)]
     (where0, w0), (where1, w1) = sides
     if len(where0) == len(where1) == 1:
         d = np.asarray(abs(where1[0] - where0[0]))
@@ -278,7 +278,7 @@ def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
     return PiecewiseLaw(*lines, breaks=turning_points(*lines))
 
 
-def _side(place: Array, p: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _distinct_locations(place: Array, p: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Distinct locations and their weights, without the impossible ones."""
     where, index = np.unique(place[p > 0], return_inverse=True)
     weight = np.bincount(index, p[p > 0])
@@ -298,7 +298,7 @@ def _labels(values: Any) -> tuple[Any, ...]:
     return labels
 
 
-def _numbers(labels: Sequence[Any]) -> Array:
+def _numeric_labels(labels: Sequence[Any]) -> Array:
     where = checks.real("values", list(labels))
     if where.ndim != 1:
         raise InputError(
@@ -310,7 +310,7 @@ def _numbers(labels: Sequence[Any]) -> Array:
 
 def _effects(labels: Sequence[Any], effect: Any) -> Array:
     if effect is None:
-        return _numbers(labels)
+        return _numeric_labels(labels)
     at = checks.real("effect", [effect(v) for v in labels] if callable(effect) else effect)
     if at.shape != (len(labels),):
         raise InputError(
@@ -332,7 +332,7 @@ def _noise(noise: str) -> Callable[..., Experiment]:
     return NOISES[checks.one_of("noise", noise, tuple(NOISES))]
 
 
-def _rows(channel: Any, count: int) -> Array:
+def _channel_rows(channel: Any, count: int) -> Array:
     rows = checks.probability("channel", channel)
     if rows.ndim != 2 or rows.shape[0] != count:
         raise InputError(

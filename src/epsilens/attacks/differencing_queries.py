@@ -165,7 +165,7 @@ def average_epsilon(epsilon: float, n: int) -> float:
     return max(eps, -math.log1p(-1 / size) + eps * (size - 1) / size)
 
 
-def _bounds(bounds: Any) -> tuple[float, float]:
+def _checked_bounds(bounds: Any) -> tuple[float, float]:
     """Two numbers, the smaller first, whose distance is a double."""
     try:
         low, high = (checks.scalar("bounds", b) for b in bounds)
@@ -202,7 +202,7 @@ def differencing_average(
     size = checks.integer("n", n, low=2 if known == "broad" else 1)
     eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     a, centre = checks.scalar("value", value), checks.scalar("mean", mean)
-    low, high = _bounds(bounds)
+    low, high = _checked_bounds(bounds)
     for name, number in (("value", a), ("mean", centre)):
         if not low <= number <= high:
             raise InputError(
@@ -266,7 +266,7 @@ def differencing_median(
     eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     others = np.sort(checks.real("values", values).ravel())
     extra = checks.scalar("target", target)
-    low, high = _bounds(bounds)
+    low, high = _checked_bounds(bounds)
     everyone = np.sort(np.append(others, extra))
     if everyone[0] < low or everyone[-1] > high:
         raise InputError(

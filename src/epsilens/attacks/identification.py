@@ -32,14 +32,14 @@ from ..results import SentenceResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Crowd(ValueSemantics):
+class ValueCounts(ValueSemantics):
     """Distinct values in rising order, in units of the sensitivity, and how many people share each."""
 
     place: Array
     count: Array
 
     @classmethod
-    def of(cls, values: Array, unit: float) -> Crowd:
+    def of(cls, values: Array, unit: float) -> ValueCounts:
         """From one value a person."""
         place, count = np.unique(values, return_counts=True)
         return cls((place - place[0]) / unit, count.astype(float))
@@ -53,7 +53,9 @@ class Crowd(ValueSemantics):
         """Σ_j e^{−ε|a_i − a_j|} for each distinct value, by a pass up and a pass down: positive terms only."""
         with np.errstate(over="ignore"):
             fall = np.exp(-epsilon * np.diff(self.place))
-        return np.asarray(self.count + _pass(self.count, fall) + _pass(self.count[::-1], fall[::-1])[::-1])
+        return np.asarray(
+            self.count + _decayed_sums(self.count, fall) + _decayed_sums(self.count[::-1], fall[::-1])[::-1]
+        )
 
     def posterior(self, epsilon: float) -> float:
         """The most certain the attacker can become of anybody."""
@@ -79,7 +81,7 @@ class Crowd(ValueSemantics):
         return float(1 / self.count.min())
 
 
-def _pass(count: Array, fall: Array) -> Array:
+def _decayed_sums(count: Array, fall: Array) -> Array:
     """s_0 = 0, s_{i+1} = (s_i + count_i)·fall_i."""
     out = np.zeros(count.size)
     total = 0.0
@@ -99,10 +101,10 @@ _MOST_CURVE = 5_000  # distinct values for which the whole curve is drawn
 # -- n and a spread -----------------------------------------------------------------------------------------------
 
 
-def posterior_among(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
+def lee_clifton_bound(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
     """Lee & Clifton's bound 1/(1 + (n−1)e^{−ε·ratio}), ratio = Δv/Δf.
 
-    >>> round(posterior_among(120, 5.0, 60 / 121), 13)
+    >>> round(lee_clifton_bound(120, 5.0, 60 / 121), 13)
     0.0911407977678
     """
     people = checks.integer("n", n, low=1)
@@ -112,10 +114,10 @@ def posterior_among(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
         return checks.float_or_array(1 / (1 + (people - 1) * np.exp(-(loss * spread))))
 
 
-def epsilon_among(n: int, at_most: float, ratio: float = 1.0) -> float:
-    """The largest ε for which :func:`posterior_among` stays at or under a limit: log((n−1)ρ/(1−ρ))/ratio.
+def lee_clifton_epsilon(n: int, at_most: float, ratio: float = 1.0) -> float:
+    """The largest ε for which :func:`lee_clifton_bound` stays at or under a limit: log((n−1)ρ/(1−ρ))/ratio.
 
-    >>> round(epsilon_among(120, 1 / 3, 0.5), 10)
+    >>> round(lee_clifton_epsilon(120, 1 / 3, 0.5), 10)
     8.1719526251
     """
     people = checks.integer("n", n, low=1)
@@ -131,7 +133,7 @@ def epsilon_among(n: int, at_most: float, ratio: float = 1.0) -> float:
     if above <= 0:
         raise _no_epsilon(limit, 1 / people)
     value = math.log1p(float(above / (1 - Fraction(limit)))) / spread
-    return _rounded_down(lambda e: float(posterior_among(people, e, spread)), value, limit)
+    return _rounded_down(lambda e: float(lee_clifton_bound(people, e, spread)), value, limit)
 
 
 def _rounded_down(read: Callable[[float], float], value: float, limit: float) -> float:
@@ -251,7 +253,7 @@ def identify(
     checks.one_of("query", query, QUERIES)
     checks.one_of("noise", noise, NOISES)
     checks.one_of("reading", reading, READINGS)
-    given, people, low, high = _who(values, n, value_range)
+    given, people, low, high = _people(values, n, value_range)
     unit = (people - 1) if query == "mean" else 1
     own = sensitivity is None
     widest = max(abs(low), abs(high))
@@ -271,14 +273,14 @@ def identify(
         )
     if (noise == "gaussian") != (delta is not None):
         raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither", parameter="delta")
-    crowd = None if given is None else Crowd.of(given, most * unit)
+    crowd = None if given is None else ValueCounts.of(given, most * unit)
     if delta is not None:
         delta = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
-    read = _reader(noise, reading, crowd, people, ratio, delta)
+    read = _reading_function(noise, reading, crowd, people, ratio, delta)
     limit = None if at_most is None else float(checks.scalar("at_most", checks.probability("at_most", at_most)))
     if epsilon is None and limit is None:
         raise InputError("epsilon is missing: give ε, or at_most to have it chosen", parameter="epsilon")
-    chosen_epsilon = None if limit is None else _largest(read, limit, people, noise, reading)
+    chosen_epsilon = None if limit is None else _largest_epsilon(read, limit, people, noise, reading)
     if epsilon is None:
         assert chosen_epsilon is not None
         eps = min(chosen_epsilon, _MOST)
@@ -286,13 +288,13 @@ def identify(
         eps = float(checks.privacy_loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
     by_bound = None
     if limit is not None and noise == "laplace" and reading == "posterior" and limit * people > 1:
-        by_bound = epsilon_among(people, limit, ratio)
-    ends = _ends(crowd, eps, noise)
+        by_bound = lee_clifton_epsilon(people, limit, ratio)
+    ends = _end_posteriors(crowd, eps, noise)
     success = None
     if crowd is not None:
         success = crowd.success(eps) if noise == "laplace" else crowd.normal_success(_psi(eps, delta))
     if noise == "laplace":
-        bound = float(posterior_among(people, eps, ratio))
+        bound = float(lee_clifton_bound(people, eps, ratio))
     else:
         bound = 1.0 if spread > 0 else 1 / people
     return Identification(
@@ -321,7 +323,7 @@ def identify(
     )
 
 
-def _who(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, float, float]:
+def _people(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, float, float]:
     """The values if given, how many people, and the least and largest value."""
     if values is not None:
         if n is not None or value_range is not None:
@@ -350,8 +352,8 @@ def _psi(epsilon: float, delta: float | None) -> float:
     return calibrated_psi(epsilon, d, "analytic")
 
 
-def _reader(
-    noise: str, reading: str, crowd: Crowd | None, people: int, ratio: float, delta: float | None
+def _reading_function(
+    noise: str, reading: str, crowd: ValueCounts | None, people: int, ratio: float, delta: float | None
 ) -> Callable[[float], float]:
     if reading == "success":
         if crowd is None:
@@ -362,10 +364,10 @@ def _reader(
     if noise == "gaussian":
         sure = crowd.normal_posterior() if crowd is not None else (1.0 if ratio > 0 else 1 / people)
         return lambda e: sure
-    return crowd.posterior if crowd is not None else lambda e: float(posterior_among(people, e, ratio))
+    return crowd.posterior if crowd is not None else lambda e: float(lee_clifton_bound(people, e, ratio))
 
 
-def _largest(read: Callable[[float], float], limit: float, people: int, noise: str, reading: str) -> float:
+def _largest_epsilon(read: Callable[[float], float], limit: float, people: int, noise: str, reading: str) -> float:
     """The largest ε at which the reading keeps the limit, approached from the safe side; infinite if all do."""
     small = 1e-15
     if read(_MOST) <= limit:
@@ -382,7 +384,9 @@ def _largest(read: Callable[[float], float], limit: float, people: int, noise: s
     raise _no_epsilon(limit, 1 / people, reading)
 
 
-def _ends(crowd: Crowd | None, epsilon: float, noise: str) -> tuple[float | None, float | None, float | None, str]:
+def _end_posteriors(
+    crowd: ValueCounts | None, epsilon: float, noise: str
+) -> tuple[float | None, float | None, float | None, str]:
     """(of anybody, of the largest value, of the smallest, who that is)."""
     if crowd is None:
         return None, None, None, ""
@@ -400,7 +404,7 @@ def _ends(crowd: Crowd | None, epsilon: float, noise: str) -> tuple[float | None
     return float(certain[best]), float(certain[-1]), float(certain[0]), who
 
 
-def _curve(crowd: Crowd | None, people: int, ratio: float) -> tuple[tuple[float, float, float | None], ...]:
+def _curve(crowd: ValueCounts | None, people: int, ratio: float) -> tuple[tuple[float, float, float | None], ...]:
     """From where the bound is near its floor to where it is near 1; the posterior where it is quick to compute."""
     if ratio == 0:
         return ()
@@ -409,7 +413,7 @@ def _curve(crowd: Crowd | None, people: int, ratio: float) -> tuple[tuple[float,
         return ()
     quick = crowd is not None and crowd.place.size <= _MOST_CURVE
     return tuple(
-        (e, float(posterior_among(people, e, ratio)), crowd.posterior(e) if quick and crowd is not None else None)
+        (e, float(lee_clifton_bound(people, e, ratio)), crowd.posterior(e) if quick and crowd is not None else None)
         for e in np.geomspace(top / 30, top, 61).tolist()
     )
 

@@ -55,7 +55,7 @@ def distribution(
             parameter=name,
         )
     sums_to_one(name, p)
-    labels = tuple(range(p.size)) if values is None else listed("values", values)
+    labels = tuple(range(p.size)) if values is None else entries("values", values)
     if len(labels) != p.size:
         raise InputError(
             f"values has {len(labels)} entries and {name} has {p.size}: give as many of each", parameter="values"
@@ -71,38 +71,38 @@ def sums_to_one(name: str, p: Array) -> None:
         raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
 
 
-def which(name: str, value: Any, labels: Sequence[Any]) -> int:
+def label_index(name: str, value: Any, labels: Sequence[Any]) -> int:
     """The place of a value among the labels; True is not 1."""
     for i, label in enumerate(labels):
         same = isinstance(label, bool) == isinstance(value, bool) and label == value
         if isinstance(same, bool | np.bool_) and same:
             return i
     shown = ", ".join(map(repr, labels[:8])) + (", …" if len(labels) > 8 else "")
-    raise InputError(f"{name} is {brief(value)}: give one of {shown}", parameter=name)
+    raise InputError(f"{name} is {brief_repr(value)}: give one of {shown}", parameter=name)
 
 
-def mapping(name: str, value: Any, example: str) -> Mapping[Any, Any]:
+def checked_mapping(name: str, value: Any, example: str) -> Mapping[Any, Any]:
     """A mapping, or a sentence with an example of one; a table may not be empty."""
     if not isinstance(value, Mapping) or (name == "table" and not value):
-        raise InputError(f"{name} is {brief(value)}: give a mapping such as {example}", parameter=name)
+        raise InputError(f"{name} is {brief_repr(value)}: give a mapping such as {example}", parameter=name)
     return value
 
 
-def listed(name: str, value: Any) -> tuple[Any, ...]:
+def entries(name: str, value: Any) -> tuple[Any, ...]:
     """The entries of a list."""
     try:
         return tuple(value)
     except TypeError:
-        raise InputError(f"{name} is {brief(value)}: give a list", parameter=name) from None
+        raise InputError(f"{name} is {brief_repr(value)}: give a list", parameter=name) from None
 
 
-def brief(value: Any) -> str:
+def brief_repr(value: Any) -> str:
     """A value as a sentence shows it: on one line, and not too long."""
     shown = " ".join(repr(value).split())
     return shown if len(shown) <= 40 else shown[:37] + "..."
 
 
-def between(
+def pair_odds(
     p: Array, labels: Sequence[Any], pair: Any, positive: str, given: str, log_p: Array | None = None
 ) -> tuple[float, float, int, int]:
     """(prior, odds, place under H0, place under H1) between two values of a belief.
@@ -117,7 +117,7 @@ def between(
         for k in (i, j):
             if logs[k] == -np.inf:
                 raise InputError(
-                    f"pair has {brief(labels[k])}, which has probability 0{given}: "
+                    f"pair has {brief_repr(labels[k])}, which has probability 0{given}: "
                     "nothing is left to guess, so give two values that are both possible",
                     parameter="pair",
                 )
@@ -125,7 +125,7 @@ def between(
         possible = np.flatnonzero(logs > -np.inf)
         if possible.size < 2:
             raise InputError(
-                f"the only possible value{given} is {brief(labels[int(possible[0])])}: "
+                f"the only possible value{given} is {brief_repr(labels[int(possible[0])])}: "
                 "nothing is left to guess, so the adversary needs no release"
             )
         order = possible[np.argsort(logs[possible], kind="stable")]
@@ -135,7 +135,7 @@ def between(
     gap = float(logs[i] - logs[j])
     if not -700 < gap < 700:
         raise InputError(
-            f"the odds between {brief(labels[i])} and {brief(labels[j])}{given} are beyond 1e304: "
+            f"the odds between {brief_repr(labels[i])} and {brief_repr(labels[j])}{given} are beyond 1e304: "
             "the adversary is as good as certain, so give two values that are both possible"
         )
     if float(min(p[i], p[j])) > 1e-290:
@@ -143,7 +143,7 @@ def between(
     return 1 / (1 + math.exp(gap)), math.exp(gap), i, j
 
 
-def most_telling(rows: Array, labels: Sequence[Any], pair: Any) -> int:
+def most_lopsided_row(rows: Array, labels: Sequence[Any], pair: Any) -> int:
     """The row (what other records can say) with the most lopsided odds, or one that settles the question, if any."""
     possible = np.flatnonzero(rows.any(axis=1))
     logs = log(rows[possible])
@@ -161,10 +161,12 @@ def pair_of(pair: Any, labels: Sequence[Any]) -> tuple[int, int]:
     try:
         first, second = pair
     except (TypeError, ValueError):
-        raise InputError(f"pair is {brief(pair)}: give two values, the one under H0 first", parameter="pair") from None
-    i, j = which("pair", first, labels), which("pair", second, labels)
+        raise InputError(
+            f"pair is {brief_repr(pair)}: give two values, the one under H0 first", parameter="pair"
+        ) from None
+    i, j = label_index("pair", first, labels), label_index("pair", second, labels)
     if i == j:
-        raise InputError(f"pair has {brief(first)} twice: give two different values", parameter="pair")
+        raise InputError(f"pair has {brief_repr(first)} twice: give two different values", parameter="pair")
     return i, j
 
 
@@ -179,7 +181,7 @@ def axes(
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The names of the records and the values of each."""
     names = (
-        [f"record {i}" for i in range(table.ndim)] if records is None else [str(r) for r in listed("records", records)]
+        [f"record {i}" for i in range(table.ndim)] if records is None else [str(r) for r in entries("records", records)]
     )
     if len(names) != table.ndim:
         raise InputError(
@@ -188,7 +190,7 @@ def axes(
         )
     labels = [tuple(range(n)) for n in table.shape]
     if values is not None:
-        labels = [listed("values", own) for own in listed("values", values)]
+        labels = [entries("values", own) for own in entries("values", values)]
     if [len(v) for v in labels] != list(table.shape):
         raise InputError(
             f"values does not fit joint of shape {table.shape}: give one list for each axis, as long as it",
@@ -197,19 +199,19 @@ def axes(
     return names, labels
 
 
-def place_of(name: str, record: Any, names: Sequence[str]) -> int:
+def record_axis(name: str, record: Any, names: Sequence[str]) -> int:
     """The axis of a record, by number or name."""
     if isinstance(record, str) and record in names:
         return names.index(record)
     if isinstance(record, int | np.integer) and not isinstance(record, bool) and 0 <= record < len(names):
         return int(record)
     raise InputError(
-        f"{name} has {brief(record)}, which is no record: give 0 to {len(names) - 1}, or a name from records",
+        f"{name} has {brief_repr(record)}, which is no record: give 0 to {len(names) - 1}, or a name from records",
         parameter=name,
     )
 
 
-def impossible(told: str) -> str:
+def contradiction_message(told: str) -> str:
     """The sentence for knowledge that contradicts itself."""
     return (
         f"what is known ({told}) has probability 0: the knowledge contradicts itself, "
@@ -217,7 +219,7 @@ def impossible(told: str) -> str:
     )
 
 
-def outside(rho: Mapping[str, Fraction]) -> str:
+def coefficient_message(rho: Mapping[str, Fraction]) -> str:
     """Coefficients that no record with two values has, and the largest that would do."""
     told = ", ".join(f"{name} is {float(value):g}" for name, value in rho.items() if value)
     product = (2 - rho["rho_p"]) * (1 - rho["rho_c"]) * (1 - rho["rho_t"])
@@ -327,7 +329,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         """
         if not isinstance(experiment, Experiment):
             raise InputError(
-                f"experiment is {brief(experiment)}: give what laplace, gaussian and the like return",
+                f"experiment is {brief_repr(experiment)}: give what laplace, gaussian and the like return",
                 parameter="experiment",
             )
         return Informed(experiment, self)
@@ -388,12 +390,12 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         # in exact arithmetic: the difference may be tiny
         odds = (2 - p) * (1 - c) * (1 - t) - 1
         if odds <= 0:
-            raise InputError(outside(exact))
+            raise InputError(coefficient_message(exact))
         if positive == "less likely":
             odds = 1 / odds
         used = [f"ρ_{name[-1]} = {float(value):g}" for name, value in exact.items() if value]
-        listed = " and ".join(filter(None, (", ".join(used[:-1]), *used[-1:])))
-        because = (listed or "no coefficient") + (
+        entries = " and ".join(filter(None, (", ".join(used[:-1]), *used[-1:])))
+        because = (entries or "no coefficient") + (
             "" if positive == "more likely" else ", the positive value being the less likely one"
         )
         direction = "upper" if c or t else "exact"
@@ -448,11 +450,11 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         >>> round(Knowledge.from_table(table, "smoker", pair=("well", "ill")).prior, 12)
         0.4
         """
-        rows = mapping("table", table, "{'smoker': [0.6, 0.4], 'other': [0.9, 0.1]}")
-        row = list(rows.values())[which("known", known, tuple(rows))]
+        rows = checked_mapping("table", table, "{'smoker': [0.6, 0.4], 'other': [0.9, 0.1]}")
+        row = list(rows.values())[label_index("known", known, tuple(rows))]
         masses = list(row.values()) if isinstance(row, Mapping) else row
         if np.size(masses) and not np.any(checks.probability("table", masses)):
-            raise InputError(impossible(brief(known)))
+            raise InputError(contradiction_message(brief_repr(known)))
         p, labels = distribution("table", row, values)
         return cls._between(p, labels, pair, positive, "records", f" given {known}")
 
@@ -484,30 +486,31 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
             )
         sums_to_one("joint", table)
         names, labels = axes(table, records, values)
-        axis = place_of("target", target, names)
+        axis = record_axis("target", target, names)
         moved = np.moveaxis(table, axis, -1)
         others = [i for i in range(table.ndim) if i != axis]
         if known is None:
             rows = moved.reshape(-1, moved.shape[-1])
-            at = most_telling(rows, labels[axis], pair)
+            at = most_lopsided_row(rows, labels[axis], pair)
             found = np.unravel_index(at, moved.shape[:-1]) if others else ()
             told = [f"{names[i]} = {labels[i][int(k)]}" for i, k in zip(others, found, strict=True)]
             worst = f" given {' and '.join(told)}, the worst the records can say" if told else ""
             return cls._between(rows[at] / rows[at].sum(), labels[axis], pair, positive, "records", worst)
         index: list[Any] = [slice(None)] * len(others)
         told = []
-        for record, value in mapping("known", known, "{1: 0}, a value for a record").items():
-            at = place_of("known", record, names)
+        for record, value in checked_mapping("known", known, "{1: 0}, a value for a record").items():
+            at = record_axis("known", record, names)
             if at == axis:
                 raise InputError(
-                    f"known has {brief(record)}, the target itself: give the values of other records", parameter="known"
+                    f"known has {brief_repr(record)}, the target itself: give the values of other records",
+                    parameter="known",
                 )
-            index[others.index(at)] = which(f"known[{brief(record)}]", value, labels[at])
+            index[others.index(at)] = label_index(f"known[{brief_repr(record)}]", value, labels[at])
             told.append(f"{names[at]} = {value}")
         part = moved[tuple(index)]
         column = part.reshape(-1, part.shape[-1]).sum(axis=0)
         if not column.any():
-            raise InputError(impossible(" and ".join(told)))
+            raise InputError(contradiction_message(" and ".join(told)))
         given = f" given {' and '.join(told)}" if told else ""
         return cls._between(column / column.sum(), labels[axis], pair, positive, "records", given)
 
@@ -545,8 +548,10 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         matrix = matrix / matrix.sum(axis=1, keepdims=True)
         when = checks.integer("at", at, low=0, high=10**9)
         seen = {
-            checks.integer("observed", time, low=0, high=10**9): which(f"observed[{brief(time)}]", state, labels)
-            for time, state in mapping(
+            checks.integer("observed", time, low=0, high=10**9): label_index(
+                f"observed[{brief_repr(time)}]", state, labels
+            )
+            for time, state in checked_mapping(
                 "observed", {} if observed is None else observed, "{0: 1}, a state for a time"
             ).items()
         }
@@ -557,7 +562,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         log_p = log_state(p, matrix, when, seen)
         if log_p is None:
             told = ", ".join(f"{labels[s]} at time {t}" for t, s in sorted(seen.items()))
-            raise InputError(impossible(told))
+            raise InputError(contradiction_message(told))
         told = " and ".join(f"{labels[s]} at time {t}" for t, s in sorted(seen.items()))
         given = f" at time {when}" + (f", having seen {told}" if told else "")
         return cls._between(np.exp(log_p), labels, pair, positive, "time", given, log_p=log_p)
@@ -566,7 +571,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
     def _between(
         cls, p: Array, labels: Sequence[Any], pair: Any, positive: str, source: str, given: str, *, log_p: Any = None
     ) -> Knowledge:
-        prior, odds, i, j = between(p, labels, pair, positive, given, log_p)
+        prior, odds, i, j = pair_odds(p, labels, pair, positive, given, log_p)
         return cls(
             prior,
             odds,

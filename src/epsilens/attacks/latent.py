@@ -66,7 +66,7 @@ def turning_points(line0: NormalMixture, line1: NormalMixture) -> tuple[float, .
     """
     if max(line0.locations) <= min(line1.locations) or max(line1.locations) <= min(line0.locations):
         return ()
-    pair = _pair(line0, line1)
+    pair = _mixture_densities(line0, line1)
     low, high = pair.places[0], pair.places[-1]
     edges = np.unique(np.concatenate((np.linspace(low - _FAR, high + _FAR, 257), np.linspace(low, high, 257))))
     left, right = edges[:-1], edges[1:]
@@ -84,7 +84,7 @@ def turning_points(line0: NormalMixture, line1: NormalMixture) -> tuple[float, .
     return pair.turns(np.unique(np.concatenate(signed)))
 
 
-class _Near(NamedTuple):
+class _SlopeBounds(NamedTuple):
     """llr′ at a point, how far it can move from there, whether it only rises or only falls, and its rounding."""
 
     slope: Array
@@ -94,7 +94,7 @@ class _Near(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _Pair:
+class _MixtureDensities:
     """Two mixtures on the same places, in units of σ about ``centre``; ``logs`` are those of weights, −∞ for none."""
 
     places: Array
@@ -102,7 +102,7 @@ class _Pair:
     centre: float
     sigma: float
 
-    def _given(self, x: Array) -> tuple[Array, Array, Array]:
+    def _location_laws(self, x: Array) -> tuple[Array, Array, Array]:
         """Logarithms of the two laws of the location given x, and the locations from the likeliest: both are counted
         from there, which keeps the digits of a slope far below rounding.
         """
@@ -116,12 +116,12 @@ class _Pair:
 
     def slope(self, x: Array) -> Array:
         """llr′(x)."""
-        share0, share1, away = self._given(x)
+        share0, share1, away = self._location_laws(x)
         return np.asarray(((np.exp(share1) - np.exp(share0)) * away).sum(axis=1))
 
-    def near(self, x: Array, half: Array) -> _Near:
+    def near(self, x: Array, half: Array) -> _SlopeBounds:
         """What is known of llr′ no further than ``half`` from x."""
-        share0, share1, away = self._given(x)
+        share0, share1, away = self._location_laws(x)
         reach, h = self.places[-1] - self.places[0], half[:, None]
         slope = ((np.exp(share1) - np.exp(share0)) * away).sum(axis=1)
         variances, grown = [], []
@@ -129,9 +129,9 @@ class _Pair:
             p = np.exp(share)
             from_mean = np.abs(away - (p * away).sum(axis=1, keepdims=True))
             variances.append((p * from_mean**2).sum(axis=1))
-            grown.append((_swollen(share + from_mean * h) * from_mean**2).sum(axis=1))
+            grown.append((_capped_exp(share + from_mean * h) * from_mean**2).sum(axis=1))
         top, far = np.maximum(share0, share1), from_mean
-        swollen = _swollen(top + (far + np.abs(slope)[:, None]) * h)
+        swollen = _capped_exp(top + (far + np.abs(slope)[:, None]) * h)
         differ = swollen * -np.expm1(np.minimum(share0, share1) - top)
         g = [(swollen * far**k).sum(axis=1) for k in range(4)]
         d = [(differ * far**k).sum(axis=1) + differ.sum(axis=1) * g[k] for k in range(4)]
@@ -141,7 +141,7 @@ class _Pair:
         further = half * np.minimum(reach * (grown[0] + grown[1]), third)
         most = np.minimum.reduce((bend + further, second, np.full(x.shape, reach**2 / 4)))
         noise = _NOISE * (np.exp(top) * (1 - top) * np.abs(away)).sum(axis=1)
-        return _Near(slope, half * most, bend > further + _NOISE * (variances[0] + variances[1]), noise)
+        return _SlopeBounds(slope, half * most, bend > further + _NOISE * (variances[0] + variances[1]), noise)
 
     def turns(self, points: Array) -> tuple[float, ...]:
         """One zero for each change of sign of llr′ along those of the points where it is more than rounding."""
@@ -153,18 +153,18 @@ class _Pair:
         return tuple((self.centre + self.sigma * zeros).tolist())
 
 
-def _swollen(logs: Array) -> Array:
+def _capped_exp(logs: Array) -> Array:
     """e^logs, cut where every bound made of it is beyond R²/4 already."""
     return np.asarray(np.exp(np.minimum(logs, 150.0)))
 
 
-def _pair(line0: NormalMixture, line1: NormalMixture) -> _Pair:
+def _mixture_densities(line0: NormalMixture, line1: NormalMixture) -> _MixtureDensities:
     places, index = np.unique([*line0.locations, *line1.locations], return_inverse=True)
     logs = np.full((2, places.size), -np.inf)
     for row, at, line in zip(logs, np.split(index, [len(line0.locations)]), (line0, line1), strict=True):
         np.logaddexp.at(row, at, np.log(line.weights))
     centre = float(places[0] + places[-1]) / 2
-    return _Pair((places - centre) / line0.scale, logs, centre, line0.scale)
+    return _MixtureDensities((places - centre) / line0.scale, logs, centre, line0.scale)
 
 
 #: Beyond this many noise widths the readings of a mixture lose their digits.
@@ -181,7 +181,7 @@ _BRACKET = (
     "the answers share what is unknown and are read as one release of a vector: an upper bound from finite channels "
     "that dominate the noise, exact for the largest loss; what they attain bounds it from below"
 )
-_TOLD = (
+_DISCLOSED = (
     "the answers share what is unknown and are read as one release of a vector: an upper bound, the adversary being "
     "told which of two coupled configurations of the unknown it is"
 )
@@ -242,9 +242,9 @@ def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[LatentAnswer, int]])
     Exact for one query under normal noise, however often and with whatever σ; a bracket under Laplace noise where the
     product of its finite channels is affordable; otherwise an upper bound.
     """
-    prior, answers = _merged(_Prior(w0, w1), answers)
+    prior, answers = _merge_configurations(_Prior(w0, w1), answers)
     noises = {answer.noise for answer, _ in answers}
-    if noises == {"sigma"} and (line := _on_line(prior, answers)) is not None:
+    if noises == {"sigma"} and (line := _projection(prior, answers)) is not None:
         return line, _EXACT
     laplace = [(answer, k) for answer, k in answers if answer.noise == "scale"]
     found = _channels(prior, laplace) if laplace else None
@@ -252,23 +252,23 @@ def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[LatentAnswer, int]])
     high = found.high if found is not None and len(laplace) == len(answers) else None
     if found is not None and high is not None and found.step <= _FINE:
         return TwoSidedBound((high.as_bound(),), attained=below), _BRACKET
-    pairs = _coupled(prior, answers)
-    bounds = [_normals(answers, pairs), _furthest(answers, pairs)]
+    pairs = _quantile_coupling(prior, answers)
+    bounds = [_normal_mixture_bound(answers, pairs), _furthest_pair_bound(answers, pairs)]
     if len(laplace) == len(answers):
-        bounds.insert(0, _told(answers, pairs))
+        bounds.insert(0, _claim_mixture_bound(answers, pairs))
     if high is None:
-        return TwoSidedBound(tuple(bounds), attained=below), _TOLD
+        return TwoSidedBound(tuple(bounds), attained=below), _DISCLOSED
     return TwoSidedBound((high.as_bound(), *bounds), attained=below), _BRACKET
 
 
-def _merged(
+def _merge_configurations(
     prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]
 ) -> tuple[_Prior, list[tuple[LatentAnswer, int]]]:
     """Configurations that all answers treat alike as one, those that never occur left out, equal answers counted."""
     counted: list[tuple[LatentAnswer, int]] = []
     for answer, k in answers:
         for i, (other, n) in enumerate(counted):
-            if _same(answer, other):
+            if _equal_answers(answer, other):
                 counted[i] = other, n + k
                 break
         else:
@@ -284,7 +284,7 @@ def _merged(
     ]
 
 
-def _same(one: LatentAnswer, other: LatentAnswer) -> bool:
+def _equal_answers(one: LatentAnswer, other: LatentAnswer) -> bool:
     return (
         (one.noise, one.width) == (other.noise, other.width)
         and np.array_equal(one.places, other.places)
@@ -295,7 +295,7 @@ def _same(one: LatentAnswer, other: LatentAnswer) -> bool:
 # -- normal noise on one line -----------------------------------------------------------------------------------------
 
 
-def _on_line(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> Law | None:
+def _projection(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> Law | None:
     """The projection on the line of the means, where they lie on one; None where they do not."""
     if any(np.any((a.shares > 0).sum(axis=1) > 1) for a, _ in answers):
         return None
@@ -315,14 +315,14 @@ def _on_line(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> Law 
 # -- a coupling of the unknown, told ----------------------------------------------------------------------------------
 
 
-class _Coupled(NamedTuple):
+class _Coupling(NamedTuple):
     """Pairs of configurations, how likely each is, and how far each answer moves between the two, in noise widths."""
 
     share: Array
     moved: Array  # pairs × answers
 
 
-def _coupled(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Coupled:
+def _quantile_coupling(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Coupling:
     """Quantiles to quantiles in the order of what the answers add up to."""
     total = sum((k / a.width) * (a.ends[0] + a.ends[1]) / 2 for a, k in answers)
     order = np.argsort(total, kind="stable")
@@ -338,10 +338,10 @@ def _coupled(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Cou
         apart = np.maximum(np.abs(high[one] - low[other]), np.abs(high[other] - low[one])) / a.width
         alike = (a.shares[one] == a.shares[other]).all(axis=1)
         moved.append(np.where(alike, 0.0, apart))
-    return _Coupled(share[share > 0], np.stack(moved, axis=1))
+    return _Coupling(share[share > 0], np.stack(moved, axis=1))
 
 
-def _furthest(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
+def _furthest_pair_bound(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupling) -> Law:
     """Each answer moved as far as any coupled pair moves it."""
     moved = pairs.moved.max(axis=0)
     if moved.max() > MOST_LOSS:
@@ -359,7 +359,7 @@ def _furthest(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> L
     return products.product(factors).law.as_bound()
 
 
-def _normals(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
+def _normal_mixture_bound(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupling) -> Law:
     """The pair is told, and every answer is taken for a normal one that is no harder to tell apart: Σ share·N(c)."""
     sizes = np.zeros(pairs.share.size)
     for (answer, k), moved in zip(answers, pairs.moved.T, strict=True):
@@ -384,7 +384,7 @@ def _normals(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> La
     return ComposedLaw([(LabelledSampleStep(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
 
 
-def _told(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupled) -> Law:
+def _claim_mixture_bound(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Coupling) -> Law:
     """The pair is told, and then the worst that its loss allows: Σ share·claim(loss)."""
     times = np.asarray([k for _, k in answers])
     losses, where = np.unique(pairs.moved @ times, return_inverse=True)
@@ -427,10 +427,10 @@ def _channels(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> _Ch
         fewer = [k // 2 for k in fewer]
     fewer = fewer if any(fewer) else [1] + [0] * (len(times) - 1)
     some = [(a, g, k) for g, (a, _), k in zip(grids, answers, fewer, strict=True) if k]
-    low = _finite(prior, [_log_channel(a, g, k, False) for a, g, k in some])
+    low = _channel_product(prior, [_log_channel(a, g, k, False) for a, g, k in some])
     if not whole:
         return _Channels(low, None, reached)
-    high = _finite(prior, [_log_channel(a, g, k, True) for g, (a, k) in zip(grids, answers, strict=True)])
+    high = _channel_product(prior, [_log_channel(a, g, k, True) for g, (a, k) in zip(grids, answers, strict=True)])
     return _Channels(low, high, reached)
 
 
@@ -462,7 +462,7 @@ def _log_channel(answer: LatentAnswer, grid: Array, times: int, more: bool) -> t
     return np.log(np.concatenate(([0.5], half, [0.5]))), np.concatenate((at[:1], cells, at[-1:])), times
 
 
-def _drawn(weights: Array, at: Array, k: int) -> tuple[Array, Array]:
+def _multisets(weights: Array, at: Array, k: int) -> tuple[Array, Array]:
     """Log weights and summed log likelihoods of all multisets of k atoms, atoms added in order."""
     last, run = np.arange(weights.size), np.ones(weights.size)
     weight, d = weights, at
@@ -475,11 +475,11 @@ def _drawn(weights: Array, at: Array, k: int) -> tuple[Array, Array]:
     return weight + gammaln(k + 1), d
 
 
-def _finite(prior: _Prior, channels: Sequence[tuple[Array, Array, int]]) -> Finite:
+def _channel_product(prior: _Prior, channels: Sequence[tuple[Array, Array, int]]) -> Finite:
     """Every multiset of atoms of every channel, weighed by how often it comes, under either world."""
     logs = []  # log weight, and the likelihoods beside the first configuration's
     for weights, at, k in channels:
-        logs.append(_drawn(weights + at[:, 0], at - at[:, :1], k))
+        logs.append(_multisets(weights + at[:, 0], at - at[:, :1], k))
     weight, d = logs[0]
     for more_weight, more_d in logs[1:]:
         weight = (weight[:, None] + more_weight).ravel()

@@ -88,7 +88,7 @@ def mistaken(
         )
     truth = checks.probability("prior", prior)
     belief = truth if believed_prior is None else checks.probability("believed_prior", believed_prior)
-    factor = np.asarray(1.0) if believed_noise is None else _factor(experiment, believed_noise)
+    factor = np.asarray(1.0) if believed_noise is None else _believed_factor(experiment, believed_noise)
     try:
         truth, belief, factor = np.broadcast_arrays(truth, belief, factor)
     except ValueError:
@@ -113,7 +113,7 @@ def _precision(prior: Array, fpr: Array, recall: Array) -> Array:
         return np.asarray(np.where(hit + miss > 0, hit / (hit + miss), np.nan))
 
 
-def _factor(e: Experiment, believed: Any) -> Array:
+def _believed_factor(e: Experiment, believed: Any) -> Array:
     """By how much the believed log-likelihood ratio must be multiplied to be the true one."""
     noise = checks.positive("believed_noise", believed)
     sizes: dict[type[Law], str] = {Laplace: "scale", Normal: "sigma"}
@@ -200,7 +200,9 @@ def observed(
         assert precision is not None
         assert recall is not None
         true = checks.probability("recall", recall)
-        false = _fpr(checks.probability("precision", precision), true, checks.probability("prior", prior, closed=False))
+        false = _implied_fpr(
+            checks.probability("precision", precision), true, checks.probability("prior", prior, closed=False)
+        )
     try:
         false, true = np.broadcast_arrays(false, true)
     except ValueError:
@@ -216,13 +218,13 @@ def observed(
         bool(flipped) if np.ndim(flipped) == 0 else flipped,
         float_or_array(_laplace(alpha, miss_alpha, hit, miss, gap)),
         float_or_array(_normal(alpha, miss, gap)),
-        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, 0.0)),
-        float_or_array(_any(alpha, miss_alpha, hit, miss, gap, left_out)),
+        float_or_array(_approximate_dp(alpha, miss_alpha, hit, miss, gap, 0.0)),
+        float_or_array(_approximate_dp(alpha, miss_alpha, hit, miss, gap, left_out)),
         left_out,
     )
 
 
-def _fpr(precision: Array, recall: Array, prior: Array) -> Array:
+def _implied_fpr(precision: Array, recall: Array, prior: Array) -> Array:
     """α = π·R·(1−p)/(p·(1−π)): what precision, recall and prior say about the false-positive rate."""
     try:
         precision, recall, prior = np.broadcast_arrays(precision, recall, prior)
@@ -277,7 +279,7 @@ def _normal(alpha: Array, miss: Array, gap: Array) -> Array:
     return np.asarray(np.where(gap == 0, 0.0, np.where(certain, np.inf, np.maximum(value, 0.0))))
 
 
-def _any(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array, delta: float) -> Array:
+def _approximate_dp(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array, delta: float) -> Array:
     """max(log((R−δ)/α), log((1−α−δ)/(1−R)), 0): both sides of the (ε, δ)-DP region."""
     over = gap - delta  # R − δ − α, the same on both sides
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

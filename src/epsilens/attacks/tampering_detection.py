@@ -110,7 +110,7 @@ def power_of(test: str, noise: str, m: Array, theta: float, alpha: Array) -> Arr
     return np.asarray(np.where(m <= k, 0.5 * (near + far), 1 - 0.5 * (beyond - far)))
 
 
-def pair(noise: str, m: Array, theta: float) -> Law:
+def tampering_law(noise: str, m: Array, theta: float) -> Law:
     """The two laws in units of the noise."""
     if theta == 1:
         return Normal(np.asarray(m)) if noise == "gaussian" else Laplace(np.asarray(m))
@@ -253,7 +253,7 @@ def tampering(
     told = {**made.told, "bias": moved, "stretch": theta, "noise": made.kind}
     notes = ("the stretched noise is a model of what the false records do to the answer",) if theta > 1 else ()
     return Tampering(
-        pair(made.kind, m, theta),
+        tampering_law(made.kind, m, theta),
         "tampering",
         {k: float_or_array(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
         worlds=TAMPERING,
@@ -346,13 +346,13 @@ def privacy_distortion(
 
 def _power(test: str, noise: str, m: float, theta: float, alpha: float) -> float:
     if test == "optimal":
-        return float(pair(noise, np.asarray(m), theta).roc(np.asarray(alpha)))
+        return float(tampering_law(noise, np.asarray(m), theta).roc(np.asarray(alpha)))
     return float(power_of(test, noise, np.asarray(m), theta, np.asarray(alpha)))
 
 
-def _miss(test: str, noise: str, m: float, theta: float, alpha: float) -> float:
+def _miss_rate(test: str, noise: str, m: float, theta: float, alpha: float) -> float:
     if test == "optimal":
-        return float(pair(noise, np.asarray(m), theta).tradeoff(np.asarray(alpha)))
+        return float(tampering_law(noise, np.asarray(m), theta).tradeoff(np.asarray(alpha)))
     if noise == "gaussian" and test == "two-sided":  # 1 − power would lose the digits of a small miss
         k = two_sided_quantile(noise, np.asarray(alpha))
         return float(tail(noise, (m - k) / theta) - tail(noise, (m + k) / theta))
@@ -389,7 +389,7 @@ def boundary(test: str, noise: str, theta: float, alpha: float, power: float) ->
                 if power <= 0.5:
                     values.append(np.log(_power(test, noise, float(v), theta, alpha)) - math.log(power))
                 else:
-                    values.append(math.log1p(-power) - np.log(_miss(test, noise, float(v), theta, alpha)))
+                    values.append(math.log1p(-power) - np.log(_miss_rate(test, noise, float(v), theta, alpha)))
         return np.asarray(values).reshape(np.shape(m))
 
     return float(root(excess, np.asarray(0.0), np.asarray(high * (1 + 1e-12) + 1e-12)))
@@ -418,7 +418,7 @@ def _two_sided(theta: float, alpha: float, power: float) -> float:
     return theta * (k + math.log(-math.expm1(-2 * k) / 2) - math.log1p(-power))
 
 
-def _settle(value: float, good: Callable[[float], bool], direction: int) -> float:
+def _round_to_safe_side(value: float, good: Callable[[float], bool], direction: int) -> float:
     """Step away from the boundary, doubling from an ulp, until the answer keeps its promise."""
     step = 2.0**-52
     while not good(value) and step < 1:
@@ -431,7 +431,7 @@ def _in_units(m: float, unit: Array, good: Callable[[float], bool], direction: i
     """m units of noise in those of the answer, each read again as the answer will be: value over unit."""
     if m == 0 or math.isinf(m):
         return float_or_array(np.full(np.shape(unit), m))
-    values = [_settle(m * float(u), lambda v, u=float(u): good(v / u), direction) for u in np.ravel(unit)]  # type: ignore[misc]
+    values = [_round_to_safe_side(m * float(u), lambda v, u=float(u): good(v / u), direction) for u in np.ravel(unit)]  # type: ignore[misc]
     return float_or_array(np.asarray(values).reshape(np.shape(unit)))
 
 
@@ -568,7 +568,7 @@ def epsilon_to_detect(
         return 0.0
     if value > top:
         raise none(top)
-    value = _settle(value, lambda e: e <= top and reached(e) >= p, 1)
+    value = _round_to_safe_side(value, lambda e: e <= top and reached(e) >= p, 1)
     if value > top:
         raise none(top)
     return value
@@ -682,7 +682,7 @@ def _log_p(noise: str, side: str, z: float) -> float:
     return min(float(log_tail(noise, np.asarray(abs(z)))) + math.log(2), 0.0)
 
 
-def _test(
+def _thresholds(
     noise: str, unit: float, side: str, level: float, bias: float | None, stretch: float
 ) -> tuple[float, float, float | None]:
     """(below, above, power) of the test at this level."""
@@ -720,20 +720,20 @@ def _detection(
             parameter="published",
         )
     log_p = _log_p(noise, side, z)
-    below, above, power = _test(noise, unit, side, level, bias, theta)
+    below, above, power = _thresholds(noise, unit, side, level, bias, theta)
     alarm = level > 0 and log_p <= math.log(level)
     return Detection(
         published, expected, noise, unit, side, level, math.exp(log_p), log_p, alarm, below, above, bias, power, theta
     )  # fmt: skip
 
 
-def _options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
+def _checked_options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
     checks.one_of("side", side, SIDES)
     level = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
     return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)
 
 
-def _noise(sensitivity: ArrayLike | None, **said: Any) -> Noise:
+def _detection_noise(sensitivity: ArrayLike | None, **said: Any) -> Noise:
     """A scale or σ needs no sensitivity; only an ε does."""
     if said["epsilon"] is None and sensitivity is None:
         sensitivity = said["sigma"] if said["scale"] is None else said["scale"]
@@ -765,8 +765,8 @@ def detect(
     >>> round(d.p_value, 6), d.alarm, round(d.power, 4)
     (0.002479, True, 0.5034)
     """
-    level, moved, theta = _options(alpha, side, bias, stretch)
-    made = _noise(
+    level, moved, theta = _checked_options(alpha, side, bias, stretch)
+    made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )  # fmt: skip
     seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
@@ -802,9 +802,9 @@ def detect_series(
     >>> s.alarms, [round(d.adjusted, 5) for d in s.answers]
     ((2,), [0.73576, 0.73576, 2e-05])
     """
-    level, moved, theta = _options(alpha, side, bias, stretch)
+    level, moved, theta = _checked_options(alpha, side, bias, stretch)
     checks.one_of("method", method, METHODS)
-    made = _noise(
+    made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )  # fmt: skip
     seen, true = checks.real("published", published), checks.real("expected", expected)
@@ -819,12 +819,14 @@ def detect_series(
             parameter="published",
         ) from None
     n = seen.size
-    levels = [level / n] * n if method == "holm" else [_spent(level, t) for t in range(1, n + 1)]
+    levels = [level / n] * n if method == "holm" else [_alpha_spending(level, t) for t in range(1, n + 1)]
     found = [
         _detection(float(x), float(e), (made.kind, float(u)), side, at, moved, theta)
         for x, e, u, at in zip(seen, true, unit, levels, strict=True)
     ]
-    found = _holm(found, level) if method == "holm" else [_adjust(d, t) for t, d in enumerate(found, 1)]
+    found = (
+        _holm_adjusted(found, level) if method == "holm" else [_with_adjusted_p(d, t) for t, d in enumerate(found, 1)]
+    )
     # at α = 1 Holm's last comparison is with 1, so every series raises an alarm
     sure = method == "holm" and level == 1
     return DetectionSeries(
@@ -832,16 +834,16 @@ def detect_series(
     )
 
 
-def _spent(alpha: float, t: int) -> float:
+def _alpha_spending(alpha: float, t: int) -> float:
     """What answer t may spend: Σ 1/(t(t+1)) = 1."""
     return alpha / (t * (t + 1))
 
 
-def _adjust(d: Detection, t: int) -> Detection:
+def _with_adjusted_p(d: Detection, t: int) -> Detection:
     return replace(d, adjusted=min(math.exp(min(d.log_p_value + math.log(t * (t + 1)), 0.0)), 1.0))
 
 
-def _holm(found: Sequence[Detection], alpha: float) -> list[Detection]:
+def _holm_adjusted(found: Sequence[Detection], alpha: float) -> list[Detection]:
     """Step down: the i-th smallest p-value times n − i + 1, never below the one before."""
     n, out = len(found), list(found)
     worst = -math.inf
@@ -872,8 +874,8 @@ def watch(
     >>> [d.alarm for d in watch([(101.0, 100.0), (99.0, 100.0), (130.0, 100.0)], epsilon=1.0)]
     [False, False, True]
     """
-    level, moved, theta = _options(alpha, side, bias, stretch)
-    made = _noise(
+    level, moved, theta = _checked_options(alpha, side, bias, stretch)
+    made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )  # fmt: skip
     unit = checks.scalar("noise", made.unit)
@@ -889,6 +891,8 @@ def watch(
                     f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
                 ) from None
             seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
-            yield _adjust(_detection(seen, true, (made.kind, unit), side, _spent(level, t), moved, theta), t)
+            yield _with_adjusted_p(
+                _detection(seen, true, (made.kind, unit), side, _alpha_spending(level, t), moved, theta), t
+            )
 
     return verdicts()  # options are checked before the first answer arrives

@@ -49,8 +49,8 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         raise InputError(f"event is {type_phrase(event)}: give a DpEvent of dp-accounting", parameter="event")
     parts: list[Experiment] = []
     rho = xi = 0.0
-    for leaf, count in _leaves(event, 1, events):
-        claimed = _concentrated(leaf, neighbours)
+    for leaf, count in _flattened(event, 1, events):
+        claimed = _zcdp_claim(leaf, neighbours)
         if claimed is not None:  # these add up, which is tighter than composing what each allows
             rho, xi = rho + count * claimed[0], xi + count * claimed[1]
             continue
@@ -58,7 +58,7 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         if trained is not None:  # steps of one training, whose two ends are known together
             one, times = trained(leaf, events, neighbours, count, width), 1
         else:
-            one, times = _leaf(leaf, events, neighbours), count
+            one, times = _event_experiment(leaf, events, neighbours), count
         if one is None:
             continue
         if one.law.only1 == 1:
@@ -66,7 +66,7 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         asked = None if trained is not None else width
         parts.append(one if times == 1 and asked is None else one.repeat(times, width=asked))
     if math.isinf(rho + xi):
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     if rho or xi:
         parts.append(from_zcdp(rho, xi, neighbours=neighbours))
     if not parts:
@@ -74,11 +74,11 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
     return parts[0] if len(parts) == 1 else compose(*parts, width=width)
 
 
-def _finite(name: str, value: Any) -> float:
+def _nonnegative(name: str, value: Any) -> float:
     return float(checks.at_least(name, checks.scalar(name, value), 0.0))
 
 
-def _concentrated(event: Any, neighbours: str) -> tuple[float, float] | None:
+def _zcdp_claim(event: Any, neighbours: str) -> tuple[float, float] | None:
     """(ρ, ξ) of an event that is known as zCDP; None for others. An infinite ρ is what is said of no noise at all."""
     name = type(event).__name__
     if name == "ZCDpEvent":
@@ -87,25 +87,28 @@ def _concentrated(event: Any, neighbours: str) -> tuple[float, float] | None:
         return rho, xi
     if name == "DiscreteGaussianDpEvent" and event.dimension != 1:
         # of vectors, or of what may be one, each coordinate moves by another amount: ρ = Δ²/2σ² holds for all of them
-        sigma, most = _finite("sigma", event.sigma), _norms(neighbours) * _finite("sensitivity", event.sensitivity)
+        sigma, most = (
+            _nonnegative("sigma", event.sigma),
+            _norms(neighbours) * _nonnegative("sensitivity", event.sensitivity),
+        )
         return ((most / sigma) ** 2 / 2 if sigma else math.inf), 0.0
     return None
 
 
-def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
+def _flattened(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
     """The events of a composition, with their counts."""
     if isinstance(event, events.SelfComposedDpEvent):
         times = checks.integer("count", event.count, low=0)
         if times:
-            yield from _leaves(event.event, count * times, events)
+            yield from _flattened(event.event, count * times, events)
     elif isinstance(event, events.ComposedDpEvent):
         for one in event.events:
-            yield from _leaves(one, count, events)
+            yield from _flattened(one, count, events)
     else:
         yield event, count
 
 
-def _leaf(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _event_experiment(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """One event; None where it tells nothing."""
     name = type(event).__name__
     if name in _TRAININGS:
@@ -120,7 +123,7 @@ def _leaf(event: Any, events: Any, neighbours: str) -> Experiment | None:
     return _READERS[name](event, events, neighbours)
 
 
-def _everything(neighbours: str) -> Experiment:
+def _no_privacy(neighbours: str) -> Experiment:
     return approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
 
 
@@ -130,9 +133,9 @@ def _norms(neighbours: str) -> int:
 
 
 def _read_noise(event: Any, events: Any, neighbours: str) -> Experiment:
-    noise = _finite("noise_multiplier", event.noise_multiplier)
+    noise = _nonnegative("noise_multiplier", event.noise_multiplier)
     if not noise:
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     most = float(_norms(neighbours))
     if isinstance(event, events.GaussianDpEvent):
         return gaussian(sigma=noise, sensitivity=most, neighbours=neighbours)
@@ -140,18 +143,18 @@ def _read_noise(event: Any, events: Any, neighbours: str) -> Experiment:
 
 
 def _read_discrete_laplace(event: Any, events: Any, neighbours: str) -> Experiment:
-    rate, most = _finite("noise_parameter", event.noise_parameter), _norms(neighbours) * event.sensitivity
-    return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else _everything(neighbours)
+    rate, most = _nonnegative("noise_parameter", event.noise_parameter), _norms(neighbours) * event.sensitivity
+    return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else _no_privacy(neighbours)
 
 
 def _read_tree(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """Each record is in one of the trees at most, and the largest shows the most."""
-    noise = _finite("noise_multiplier", event.noise_multiplier)
+    noise = _nonnegative("noise_multiplier", event.noise_multiplier)
     counts = event.step_counts if isinstance(event.step_counts, list | tuple) else [event.step_counts]
     leaves = max((checks.integer("step_counts", count, low=0) for count in counts), default=0)
     if not leaves:
         return None
-    return tree(leaves, noise, neighbours=neighbours) if noise else _everything(neighbours)
+    return tree(leaves, noise, neighbours=neighbours) if noise else _no_privacy(neighbours)
 
 
 def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
@@ -166,17 +169,17 @@ def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
 
 def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """Also discrete noise, of which no more is known unless it is one number."""
-    claimed = _concentrated(event, neighbours)
+    claimed = _zcdp_claim(event, neighbours)
     if claimed is None:
         most = _norms(neighbours) * checks.integer("sensitivity", event.sensitivity, low=0)
-        sigma = _finite("sigma", event.sigma)
+        sigma = _nonnegative("sigma", event.sigma)
         if not most:
             return None
         if not sigma:
-            return _everything(neighbours)
+            return _no_privacy(neighbours)
         return discrete_gaussian(sigma=sigma, sensitivity=most, neighbours=neighbours)
     if math.isinf(sum(claimed)):
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     return from_zcdp(*claimed, neighbours=neighbours) if any(claimed) else None
 
 
@@ -184,13 +187,13 @@ def _read_claim(event: Any, events: Any, neighbours: str) -> Experiment | None:
     epsilon = float(checks.at_least("epsilon", event.epsilon, 0.0, infinite=True))
     delta = float(checks.probability("delta", checks.scalar("delta", event.delta)))
     if math.isinf(epsilon) or delta == 1:
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     return from_dp(epsilon, delta, neighbours=neighbours) if epsilon or delta else None
 
 
 def _read_selection(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """ε is what one selection guarantees, whatever the relation of neighbours."""
-    epsilon = _finite("epsilon", event.epsilon)
+    epsilon = _nonnegative("epsilon", event.epsilon)
     made = exponential if type(event).__name__ == "ExponentialMechanismDpEvent" else permute_and_flip
     return made(epsilon=epsilon, neighbours=neighbours) if epsilon else None
 
@@ -203,15 +206,15 @@ def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | Non
     if k == 1 or noise == 1:
         return None
     # the truth is told with 1 − p + p/k, each other answer with p/k
-    return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else _everything(neighbours)
+    return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else _no_privacy(neighbours)
 
 
 def _read_mixture(event: Any, events: Any, neighbours: str) -> Experiment:
     if neighbours == "replace":
         raise InputError("a mixture of Gaussians compares it with no shift at all: give neighbours='add-remove'")
-    noise = _finite("standard_deviation", event.standard_deviation)
+    noise = _nonnegative("standard_deviation", event.standard_deviation)
     if not noise:
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     return mixture(shifts=event.sensitivities, weights=event.sampling_probs, sigma=noise)
 
 
@@ -219,7 +222,7 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
     )
-    inside = list(_leaves(event.event, 1, events))
+    inside = list(_flattened(event.event, 1, events))
     if rate == 0:
         return None
     if len(inside) != 1 or inside[0][1] != 1:
@@ -227,7 +230,7 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
     drawn = inside[0][0]
     noise = isinstance(drawn, events.GaussianDpEvent | events.LaplaceDpEvent)
     # sampling moves noise by one record's norm either way, so it takes the pair that adds a record
-    one = _leaf(drawn, events, "add-remove" if noise else neighbours)
+    one = _event_experiment(drawn, events, "add-remove" if noise else neighbours)
     if one is None:
         return None
     if noise and one.law.only1 == 1:  # no noise at all: who is drawn is given away
@@ -241,20 +244,20 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     batch = checks.integer("sample_size", event.sample_size, low=0, high=n)  # of as many draws, with replacement
     if batch == 0:
         return None
-    inside = list(_leaves(event.event, 1, events))
+    inside = list(_flattened(event.event, 1, events))
     again = isinstance(event, events.SampledWithReplacementDpEvent)
     alone = len(inside) == 1 and inside[0][1] == 1
     if alone and not isinstance(inside[0][0], events.GaussianDpEvent) and neighbours == "replace" and not again:
-        return drawn_by_fixed(_leaf(inside[0][0], events, neighbours), batch / n, steps, width)
+        return drawn_by_fixed(_event_experiment(inside[0][0], events, neighbours), batch / n, steps, width)
     if not alone or not isinstance(inside[0][0], events.GaussianDpEvent):
         raise InputError(
             "a fixed batch has an experiment here with one release of Gaussian noise alone: give a GaussianDpEvent "
             "inside it, neighbours='replace' for any other without replacement, or Poisson samples",
             parameter="event",
         )
-    noise = _finite("noise_multiplier", inside[0][0].noise_multiplier)
+    noise = _nonnegative("noise_multiplier", inside[0][0].noise_multiplier)
     if not noise:
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     how = "with replacement" if again else "fixed"
     return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches=how, neighbours=neighbours, width=width)
 
@@ -281,11 +284,11 @@ def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width:
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
     )
-    noise = _finite("noise_multiplier", event.noise_multiplier)
+    noise = _nonnegative("noise_multiplier", event.noise_multiplier)
     if n == 0 or most == 0 or rate == 0:
         return None
     if not noise:
-        return _everything(neighbours)
+        return _no_privacy(neighbours)
     asked = WIDTH if width is None else width_of(width)
     law = truncated([Row(noise, rate, steps, n=n, truncation=most)], parse_relation(neighbours), asked)
     told = {"sigma": noise, "rate": rate, "steps": steps, "n": n, "truncation": most, "batches": "truncated"}
@@ -302,7 +305,7 @@ _TRAININGS: Mapping[str, Callable[[Any, Any, str, int, float | None], Experiment
 #: By the name of an event: what it says.
 _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
     "NoOpDpEvent": lambda event, events, neighbours: None,
-    "NonPrivateDpEvent": lambda event, events, neighbours: _everything(neighbours),
+    "NonPrivateDpEvent": lambda event, events, neighbours: _no_privacy(neighbours),
     "GaussianDpEvent": _read_noise,
     "LaplaceDpEvent": _read_noise,
     "DiscreteLaplaceDpEvent": _read_discrete_laplace,
@@ -335,7 +338,7 @@ def to_event(experiment: Experiment) -> Any:
         return events.NoOpDpEvent()
     if experiment.law.only1 == 1:
         return events.NonPrivateDpEvent()
-    newer = _newer(experiment, events)
+    newer = _recent_event(experiment, events)
     if newer is not None:
         return newer
     if experiment.origin in _WRITERS and p.get("stretch", 1.0) == 1:
@@ -348,7 +351,7 @@ def to_event(experiment: Experiment) -> Any:
     raise InputError(f"{experiment.name} has no DpEvent: {instead}")
 
 
-def _newer(e: Experiment, events: Any) -> Any:
+def _recent_event(e: Experiment, events: Any) -> Any:
     """An event that dp-accounting has had since 0.6.0; None where the one installed is older, or has none.
 
     Exponential mechanisms are left out: its RDP accountant takes any number of ``ExponentialMechanismDpEvent`` for one.
@@ -359,30 +362,30 @@ def _newer(e: Experiment, events: Any) -> Any:
     if e.origin == "permute_and_flip" and hasattr(events, "PermuteAndFlipDpEvent"):
         return events.PermuteAndFlipDpEvent(p["epsilon"])
     if e.origin == "discrete_gaussian" and hasattr(events, "DiscreteGaussianDpEvent"):
-        return events.DiscreteGaussianDpEvent(p["sigma"], -(-p["shift"] // _reach(e)), 1)
+        return events.DiscreteGaussianDpEvent(p["sigma"], -(-p["shift"] // _norms_of(e)), 1)
     return None
 
 
-def _reach(e: Experiment) -> int:
+def _norms_of(e: Experiment) -> int:
     return _norms(e.parameters.get("neighbours", ""))
 
 
 def _gaussian(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_reach(e) * e.parameters["sigma"] / e.parameters["shift"])
+    return events.GaussianDpEvent(_norms_of(e) * e.parameters["sigma"] / e.parameters["shift"])
 
 
 def _gdp(e: Experiment, events: Any) -> Any:
     mu = e.parameters["mu"]
-    return events.GaussianDpEvent(_reach(e) / mu) if mu else events.NoOpDpEvent()
+    return events.GaussianDpEvent(_norms_of(e) / mu) if mu else events.NoOpDpEvent()
 
 
 def _laplace(e: Experiment, events: Any) -> Any:
-    return events.LaplaceDpEvent(_reach(e) * e.parameters["scale"] / e.parameters["shift"])
+    return events.LaplaceDpEvent(_norms_of(e) * e.parameters["scale"] / e.parameters["shift"])
 
 
 def _geometric(e: Experiment, events: Any) -> Any:
     p = e.parameters
-    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _reach(e)))
+    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _norms_of(e)))
 
 
 def _response(e: Experiment, events: Any) -> Any:
@@ -441,7 +444,7 @@ def _sample(e: Experiment, events: Any) -> Any:
 
 
 def _normal(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_reach(e) / e.parameters["psi"])
+    return events.GaussianDpEvent(_norms_of(e) / e.parameters["psi"])
 
 
 def _tree(e: Experiment, events: Any) -> Any:
@@ -455,7 +458,7 @@ def _selection(e: Experiment, events: Any) -> Any:
     """The law of a Laplace answer with this ε, which bounds several selections as it does several answers."""
     if e.origin == "noisy_max" and e.parameters["noise"] == "gumbel":
         raise InputError(f"{e.name} with Gumbel noise has no DpEvent: {_UNWRITTEN['exponential']}")
-    return events.LaplaceDpEvent(_reach(e) / e.parameters["epsilon"])
+    return events.LaplaceDpEvent(_norms_of(e) / e.parameters["epsilon"])
 
 
 def _by_steps(e: Experiment, events: Any) -> Any:
@@ -465,7 +468,7 @@ def _by_steps(e: Experiment, events: Any) -> Any:
         noise = step.noise
         if noise is None or noise.swapped or noise.kind is not NoiseKind.NORMAL:
             raise InputError(f"{e.name} has no DpEvent: write a privacy-loss distribution by to_pld")
-        one = events.GaussianDpEvent((_reach(e) if noise.rate is None else 1) / noise.size)
+        one = events.GaussianDpEvent((_norms_of(e) if noise.rate is None else 1) / noise.size)
         one = one if noise.rate is None else events.PoissonSampledDpEvent(noise.rate, one)
         made.append(one if count == 1 else events.SelfComposedDpEvent(one, count))
     return made[0] if len(made) == 1 else events.ComposedDpEvent(made)

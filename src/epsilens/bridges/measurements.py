@@ -68,11 +68,11 @@ def from_measurement(
         inside, (loss, beyond) = measure.removeprefix("Approximate<").removesuffix(">"), promised
     beyond = float(beyond)
     if inside == "MaxDivergence":
-        experiment = _capped(lambda: from_dp(float(loss), beyond, neighbours=neighbours), float(loss), neighbours)
+        experiment = _capped_claim(lambda: from_dp(float(loss), beyond, neighbours=neighbours), float(loss), neighbours)
     elif inside == "ZeroConcentratedDivergence":
-        experiment = _capped(lambda: from_zcdp(float(loss), neighbours=neighbours), float(loss), neighbours)
+        experiment = _capped_claim(lambda: from_zcdp(float(loss), neighbours=neighbours), float(loss), neighbours)
     elif inside == "RenyiDivergence":
-        experiment = from_rdp(rho=lambda order: _order(loss, order), neighbours=neighbours)
+        experiment = from_rdp(rho=lambda order: _renyi_at(loss, order), neighbours=neighbours)
     elif inside == "SmoothedMaxDivergence":
         experiment = from_dp(*_profile(loss), neighbours=neighbours)
     else:
@@ -84,7 +84,7 @@ def from_measurement(
     return replace(experiment, parameters=told, notes=(note, *experiment.notes))
 
 
-def _capped(build: Any, loss: float, neighbours: str) -> Experiment:
+def _capped_claim(build: Any, loss: float, neighbours: str) -> Experiment:
     """The claim, or the one that promises nothing where the loss is beyond what has a meaning."""
     made: Experiment = build() if loss <= 1e4 else from_dp(0.0, 1.0, neighbours=neighbours)
     return made
@@ -119,7 +119,7 @@ def _noise(
     if noise == "gumbel":  # ρ = ε²/8
         return exponential(epsilon=math.sqrt(8 * loss), neighbours=neighbours)
     size = loss if noise == "laplace" else math.sqrt(2 * loss)  # the shift in units of noise: ε, or ψ as ρ = ψ²/2
-    steps = _steps(noise, measurement, d_in, size, whole)
+    steps = _noise_steps(noise, measurement, d_in, size, whole)
     if steps == 0:
         if noise == "laplace":
             return laplace(epsilon=size, neighbours=neighbours)
@@ -129,7 +129,7 @@ def _noise(
     return discrete_gaussian(sigma=steps / size, sensitivity=steps, neighbours=neighbours)
 
 
-def _steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | None) -> int:
+def _noise_steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | None) -> int:
     """By how many steps of its noise the answer moves; 0 where the noise is continuous.
 
     Laplace noise on a vector that moves by so much in L1 tells at most what it tells of one number that moves as far:
@@ -156,7 +156,7 @@ def _steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | No
     return moved
 
 
-def _order(curve: Any, order: float) -> float:
+def _renyi_at(curve: Any, order: float) -> float:
     """D at one order; infinite where the curve has no answer."""
     try:
         value = float(curve(order))

@@ -38,7 +38,7 @@ from ..results import Result, presenter
 _WHY = "reading a data loader"
 
 
-class Way(StrEnum):
+class BatchOrder(StrEnum):
     """How a loader draws its batches."""
 
     POISSON = "poisson"  # each record by its own coin
@@ -48,14 +48,14 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True)
-class Loop:
+class LoaderDraws:
     """What a loader does: n records, ``batch`` at a time, ``passes`` batches an epoch.
 
     ``rate`` is the chance to be in a batch that coins draw; ``every`` says that an epoch shows every record, and leaves
     none out at its end.
     """
 
-    way: Way
+    way: BatchOrder
     n: int
     batch: int
     passes: int
@@ -65,12 +65,12 @@ class Loop:
     @property
     def warning(self) -> str:
         """What to say to those who expect Poisson samples; empty where these are."""
-        if self.way is Way.POISSON:
+        if self.way is BatchOrder.POISSON:
             return ""
         words = {
-            Way.SHUFFLED: "cuts shuffled data into batches, which are no Poisson samples",
-            Way.WITH_REPLACEMENT: "draws batches with replacement, which are no Poisson samples",
-            Way.IN_ORDER: "shows the same batches every epoch: nothing hides who is in which",
+            BatchOrder.SHUFFLED: "cuts shuffled data into batches, which are no Poisson samples",
+            BatchOrder.WITH_REPLACEMENT: "draws batches with replacement, which are no Poisson samples",
+            BatchOrder.IN_ORDER: "shows the same batches every epoch: nothing hides who is in which",
         }
         return (
             f"this loader {words[self.way]} (poisson_sampling=False), so a person shows far more than under Poisson "
@@ -78,7 +78,7 @@ class Loop:
         )
 
 
-def loop_of(loader: Any) -> Loop:
+def loader_draws(loader: Any) -> LoaderDraws:
     """How a PyTorch ``DataLoader`` draws its batches, Opacus's own included; a sentence where that is not known."""
     coins = require("opacus.utils.uniform_sampler", _WHY)
     data = require("torch.utils.data", _WHY)
@@ -90,16 +90,16 @@ def loop_of(loader: Any) -> Loop:
     n = len(loader.dataset) if hasattr(loader.dataset, "__len__") else 0
     if isinstance(sampler, coins.UniformWithReplacementSampler | coins.DistributedUniformWithReplacementSampler):
         rate = float(sampler.sample_rate)
-        return Loop(Way.POISSON, n, max(round(n * rate), 1), len(sampler), rate)
+        return LoaderDraws(BatchOrder.POISSON, n, max(round(n * rate), 1), len(sampler), rate)
     if type(sampler) is data.BatchSampler and n:
         inner, batch = sampler.sampler, min(int(sampler.batch_size), n)
         left = n % batch if sampler.drop_last else 0
         passes = n // batch if sampler.drop_last else -(-n // batch)
         if type(inner) is data.RandomSampler and inner.num_samples == n and passes:
-            way = Way.WITH_REPLACEMENT if inner.replacement else Way.SHUFFLED
-            return Loop(way, n, batch, passes, batch / n, left == 0)
+            way = BatchOrder.WITH_REPLACEMENT if inner.replacement else BatchOrder.SHUFFLED
+            return LoaderDraws(way, n, batch, passes, batch / n, left == 0)
         if type(inner) is data.SequentialSampler and passes:
-            return Loop(Way.IN_ORDER, n, batch, passes, batch / n, left == 0)
+            return LoaderDraws(BatchOrder.IN_ORDER, n, batch, passes, batch / n, left == 0)
     named = type(sampler if inner is None else inner).__name__
     raise InputError(
         f"the loader draws its batches by a {named}, of which nothing is known here: use Opacus's Poisson sampling, a "
@@ -122,17 +122,19 @@ def loaded(
     Say how long by ``epochs`` or by ``steps``. Where the loader is Opacus's own it is DP-SGD with Poisson sampling;
     where it shuffles, both ends of what is known of shuffled batches.
     """
-    loop = loop_of(loader)
+    loop = loader_draws(loader)
     if (epochs is None) == (steps is None):
         raise InputError("training lasts so many epochs or so many steps: give one of them", parameter="epochs")
     if epochs is not None:
         length = float(checks.in_range("epochs", checks.scalar("epochs", epochs), 1e-9, 1e9))
         steps = math.ceil(length * loop.passes - 1e-9)
-    return over(loop, [(sigma, loop.rate, checks.integer("steps", steps, low=1))], neighbours=neighbours, width=width)
+    return loader_training(
+        loop, [(sigma, loop.rate, checks.integer("steps", steps, low=1))], neighbours=neighbours, width=width
+    )
 
 
-def over(
-    loop: Loop,
+def loader_training(
+    loop: LoaderDraws,
     rows: Sequence[tuple[float, float, int]],
     *,
     neighbours: str = "add-remove",
@@ -143,20 +145,23 @@ def over(
     A share of several batches is that of gradients accumulated over these.
     """
     more: dict[str, Any] = {"neighbours": neighbours, "width": width}
-    if loop.way is Way.POISSON:
+    if loop.way is BatchOrder.POISSON:
         return dpsgd(
-            **_said(sigma=[s for s, _, _ in rows], rate=[q for _, q, _ in rows], steps=[k for _, _, k in rows]), **more
+            **_row_arguments(
+                sigma=[s for s, _, _ in rows], rate=[q for _, q, _ in rows], steps=[k for _, _, k in rows]
+            ),
+            **more,
         )
     joined = max(round(max(rate for _, rate, _ in rows) * loop.passes), 1)  # batches to a step
-    if loop.way is Way.WITH_REPLACEMENT:
+    if loop.way is BatchOrder.WITH_REPLACEMENT:
         size = min(loop.batch * joined, loop.n)
         drawn: dict[str, Any] = {"n": loop.n, "batch": size, "batches": str(loop.way)}
-        return dpsgd(**_said(sigma=[s for s, _, _ in rows], steps=[k for _, _, k in rows]), **drawn, **more)
+        return dpsgd(**_row_arguments(sigma=[s for s, _, _ in rows], steps=[k for _, _, k in rows]), **drawn, **more)
     passes = -(-loop.passes // joined)
     epochs = math.fsum(steps for _, _, steps in rows) / passes
     even = all(steps % passes == 0 for _, _, steps in rows)
     sure = loop.every and len({rate for _, rate, _ in rows}) == 1  # that everyone is in each epoch once
-    if loop.way is Way.IN_ORDER:
+    if loop.way is BatchOrder.IN_ORDER:
         # everyone is in one known batch of each epoch: as if all were in one step of it
         noise = [s for s, _, _ in rows] if even else [min(s for s, _, _ in rows)]
         lasts = [steps // passes for _, _, steps in rows] if even else [math.ceil(epochs)]
@@ -166,13 +171,13 @@ def over(
     shuffled: dict[str, Any] = {"n": people, "batch": min(loop.batch * joined, people), "batches": "shuffled", **more}
     if sure:
         lasting = {"epochs": [k // passes for _, _, k in rows]} if even else {"steps": [k for _, _, k in rows]}
-        return dpsgd(**_said(sigma=[s for s, _, _ in rows], **lasting), **shuffled)
+        return dpsgd(**_row_arguments(sigma=[s for s, _, _ in rows], **lasting), **shuffled)
     above = dpsgd(sigma=min(s for s, _, _ in rows), epochs=epochs, **shuffled)  # all of it at its least
     upper = above.law.laws if isinstance(above.law, TwoSidedBound) else (above.law,)
     return replace(above, law=TwoSidedBound(upper))
 
 
-def _said(**columns: list[Any]) -> dict[str, Any]:
+def _row_arguments(**columns: list[Any]) -> dict[str, Any]:
     """Numbers where there is one row, otherwise a schedule."""
     if all(len(column) == 1 for column in columns.values()):
         return {name: column[0] for name, column in columns.items()}
@@ -206,21 +211,21 @@ def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | 
             "accountant",
             parameter="history",
         )
-    rows = [_row(row) for row in history]
+    rows = [_history_row(row) for row in history]
     rows = [row for row in rows if row[1] > 0 and row[2] > 0]
     if not rows:
         return pure(epsilon=0.0)
     if any(sigma < _LEAST_NOISE for sigma, _, _ in rows):  # noise of a hundredth of the norm hides nothing
         return approximate(epsilon=0.0, delta=1.0)
     if loader is not None:
-        return over(loader if isinstance(loader, Loop) else loop_of(loader), rows, width=width)
+        return loader_training(loader if isinstance(loader, LoaderDraws) else loader_draws(loader), rows, width=width)
     sigma, rate, steps = (list(column) for column in zip(*rows, strict=True))
     if len(rows) == 1:
         return dpsgd(sigma=sigma[0], rate=rate[0], steps=steps[0], width=width)
     return dpsgd(schedule={"sigma": sigma, "rate": rate, "steps": steps}, width=width)
 
 
-def _row(row: Any) -> Row:
+def _history_row(row: Any) -> Row:
     try:
         sigma, rate, steps = row
     except (TypeError, ValueError):
@@ -240,11 +245,11 @@ def opacus_accountant() -> str:
     """
     registry = require("opacus.accountants.registry", "an accountant for Opacus")
     registry.register_accountant(NAME, accountant_class(), force=True)
-    _listen(require("opacus", "an accountant for Opacus").PrivacyEngine)
+    _hook_loader(require("opacus", "an accountant for Opacus").PrivacyEngine)
     return NAME
 
 
-def _listen(engine: Any) -> None:
+def _hook_loader(engine: Any) -> None:
     """Let an engine's accountant of ours see the loader, which Opacus itself shows to none."""
     prepare = engine._prepare_data_loader
     if hasattr(prepare, "__wrapped__"):
@@ -270,7 +275,7 @@ def accountant_class() -> type[Any]:
 
         def __init__(self) -> None:
             self.history: list[Row] = []
-            self.loop: Loop | None = None  # how batches are drawn, once a loader was read
+            self.loop: LoaderDraws | None = None  # how batches are drawn, once a loader was read
             self._refused = ""
             self._known: tuple[Any, Experiment] | None = None
 
@@ -285,7 +290,7 @@ def accountant_class() -> type[Any]:
         def reads(self, loader: Any) -> None:
             """See how a loader draws its batches, and warn where these are not Poisson samples."""
             try:
-                loop, self._refused = loop_of(loader), ""
+                loop, self._refused = loader_draws(loader), ""
             except InputError as error:
                 warnings.warn(str(error), stacklevel=2)
                 self._refused = str(error)
@@ -302,7 +307,7 @@ def accountant_class() -> type[Any]:
                 raise InputError(self._refused, parameter="loader")
             key = (width, self.loop, tuple(map(tuple, self.history)))
             if self._known is None or self._known[0] != key:
-                other = self.loop if self.loop is not None and self.loop.way is not Way.POISSON else None
+                other = self.loop if self.loop is not None and self.loop.way is not BatchOrder.POISSON else None
                 self._known = (key, trained(self.history, loader=other, width=width))
             return self._known[1]
 
@@ -317,7 +322,7 @@ def accountant_class() -> type[Any]:
             super().load_state_dict(state_dict)
             told = state_dict.get("loop")
             if told is not None:
-                self.loop = Loop(**{**told, "way": Way(told["way"])})
+                self.loop = LoaderDraws(**{**told, "way": BatchOrder(told["way"])})
 
         def get_epsilon(self, delta: float, *, width: float | None = None, **_: Any) -> float:
             """The privacy loss so far at this δ, never understated."""

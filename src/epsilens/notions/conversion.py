@@ -25,8 +25,8 @@ class ConversionStep(ValueSemantics):
     def words(self, c: Conditions) -> str:
         """The factor and what it relies on, with the numbers put in."""
         row = self.implication
-        formula = _put(row.formula, c) if not row.curve else row.formula
-        when = _put(row.when, c)
+        formula = _with_numbers(row.formula, c) if not row.curve else row.formula
+        when = _with_numbers(row.when, c)
         if row.source == "ip" and row.target == "mp":
             formula, when = ("ln(p + (1−p)·e^ε)", f"p = {c.least:g}") if c.least else ("the same ε", "always")
         if formula == "ε":
@@ -94,7 +94,7 @@ class Conversion(ValueSemantics, SentenceResult, ShortResult):
         }
 
 
-def _put(text: str, c: Conditions) -> str:
+def _with_numbers(text: str, c: Conditions) -> str:
     """k, n and d as the numbers they stand for."""
     if text.endswith("at most k records depend on each other") and c.dependent == 1:
         return "records are independent"
@@ -128,7 +128,7 @@ def promise(given: str, epsilon: float, of: str, **conditions: Any) -> Conversio
     3.0
     """
     source, target = find(given, "given"), find(of, "of")
-    return _run(source, _epsilon(epsilon), target, Conditions(**_named(conditions)))
+    return _shortest_chain(source, _checked_epsilon(epsilon), target, Conditions(**_checked_conditions(conditions)))
 
 
 def promises(given: str, epsilon: float, **conditions: Any) -> dict[str, Conversion | str]:
@@ -154,7 +154,7 @@ def convert(wanted: str, epsilon: float, by: str = "dp", **conditions: Any) -> C
     epsilens.errors.NoSolutionError: no ε of inferential privacy under one prior bounds differential privacy: ...
     """
     target, source = find(wanted, "wanted"), find(by, "by")
-    limit, c = _epsilon(epsilon), Conditions(**_named(conditions))
+    limit, c = _checked_epsilon(epsilon), Conditions(**_checked_conditions(conditions))
     # from the target backwards: the largest ε each notion may have
     most: dict[str, float] = {target.key: limit}
     rows, before = [row for row in IMPLICATIONS if row.holds(c)], None
@@ -164,10 +164,10 @@ def convert(wanted: str, epsilon: float, by: str = "dp", **conditions: Any) -> C
             if row.target in before:
                 most[row.source] = max(row.sufficient(before[row.target], c), most.get(row.source, 0.0))
     if source.key not in most:
-        raise _no_way(source, target, c)
-    made = _run(source, most[source.key], target, c)
+        raise _no_solution(source, target, c)
+    made = _shortest_chain(source, most[source.key], target, c)
     while made.promised_epsilon > limit:  # read again: rounding within a chain of curves may cross the limit
-        made = _run(source, math.nextafter(made.given_epsilon, 0.0), target, c)
+        made = _shortest_chain(source, math.nextafter(made.given_epsilon, 0.0), target, c)
     return made
 
 
@@ -175,11 +175,11 @@ class Missing(InputError):  # noqa: N818 - reads as what it is
     """A number the implications need was not given."""
 
 
-def _epsilon(epsilon: Any) -> float:
+def _checked_epsilon(epsilon: Any) -> float:
     return checks.scalar("epsilon", checks.in_range("epsilon", epsilon, 0.0, 1e4))
 
 
-def _named(conditions: dict[str, Any]) -> dict[str, Any]:
+def _checked_conditions(conditions: dict[str, Any]) -> dict[str, Any]:
     unknown = next((name for name in conditions if name not in Conditions.__slots__), None)
     if unknown is not None:
         raise InputError(
@@ -188,7 +188,7 @@ def _named(conditions: dict[str, Any]) -> dict[str, Any]:
     return conditions
 
 
-def _run(source: Notion, epsilon: float, target: Notion, c: Conditions) -> Conversion:
+def _shortest_chain(source: Notion, epsilon: float, target: Notion, c: Conditions) -> Conversion:
     """Shortest paths with increasing functions for lengths: the least ε at each notion, and how it was reached."""
     least: dict[str, float] = {source.key: epsilon}
     steps: dict[str, tuple[ConversionStep, ...]] = {source.key: ()}
@@ -203,25 +203,25 @@ def _run(source: Notion, epsilon: float, target: Notion, c: Conditions) -> Conve
                     least[row.target], changed = after, True
                     steps[row.target] = (*steps[row.source], ConversionStep(row, least[row.source], after))
     if target.key not in least:
-        raise _no_way(source, target, c)
+        raise _no_solution(source, target, c)
     return Conversion(source, epsilon, target, least[target.key], steps[target.key], c)
 
 
-def _reached(source: Notion, target: Notion, c: Conditions) -> bool:
+def _implies(source: Notion, target: Notion, c: Conditions) -> bool:
     seen = {source.key}
     for _ in NOTIONS:
         seen |= {row.target for row in IMPLICATIONS if row.source in seen and row.holds(c)}
     return target.key in seen
 
 
-def _no_way(source: Notion, target: Notion, c: Conditions) -> Missing | NoSolutionError:
+def _no_solution(source: Notion, target: Notion, c: Conditions) -> Missing | NoSolutionError:
     for name, words in (
         ("dependent", "how many records depend on each other, 1 if none do"),
         ("records", "how many records there are"),
     ):
         if getattr(c, name) is None:
             told = replace(c, dependent=1) if name == "dependent" else replace(c, records=c.dependent or 1)
-            if _reached(source, target, told):
+            if _implies(source, target, told):
                 return Missing(f"{name} is missing, and the ε grows with it: give {words}", parameter=name)
     return NoSolutionError(why_not(source, target, c), floor=math.inf)
 
@@ -229,16 +229,16 @@ def _no_way(source: Notion, target: Notion, c: Conditions) -> Missing | NoSoluti
 def why_not(source: Notion, target: Notion, c: Conditions) -> str:
     """Why the source's ε promises nothing in the target, in one sentence."""
     under = "under one prior " if c.one and source.key not in ("dp", "blowfish") else ""
-    return f"no ε of {_lower(source)} {under}bounds {_lower(target)}: {why_not_in_short(source, target, c)}"
+    return f"no ε of {_lower_name(source)} {under}bounds {_lower_name(target)}: {refutation_reason(source, target, c)}"
 
 
-def why_not_in_short(source: Notion, target: Notion, c: Conditions) -> str:
+def refutation_reason(source: Notion, target: Notion, c: Conditions) -> str:
     """The same without naming the two."""
     # A does not imply B; so nothing that A implies does imply anything that implies B
-    rows = [r for r in REFUTED if r.decides and _fits(r.example, c)]
+    rows = [r for r in REFUTED if r.decides and _example_applies(r.example, c)]
     rows.sort(key=lambda r: (r.source, r.target) != (source.key, target.key))
     for row in rows:
-        if _reached(NOTIONS[row.source], source, c) and _reached(target, NOTIONS[row.target], c):
+        if _implies(NOTIONS[row.source], source, c) and _implies(target, NOTIONS[row.target], c):
             return row.because
     if source.kind == "nats":
         return "little information on average does not rule out a rare answer that tells everything"
@@ -247,11 +247,11 @@ def why_not_in_short(source: Notion, target: Notion, c: Conditions) -> str:
     return "no implication leads there"
 
 
-def _lower(notion: Notion) -> str:
+def _lower_name(notion: Notion) -> str:
     return notion.name[0].lower() + notion.name[1:]
 
 
-def _fits(example: str, c: Conditions) -> bool:
+def _example_applies(example: str, c: Conditions) -> bool:
     """Whether an example is about these conditions."""
     if example == "parts":
         return not math.isfinite(c.diameter)

@@ -18,7 +18,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.special import expm1mx
-from .mechanism import Database, FiniteMechanism, Prior, checked, mixture
+from .mechanism import Database, FiniteMechanism, Prior, checked_mechanism, mixture
 
 #: Which values must not be told apart: None for all pairs, pairs of values, or a function of two values.
 Graph: TypeAlias = Iterable[tuple[Any, Any]] | Callable[[Any, Any], Any] | None
@@ -41,7 +41,7 @@ def spread(log_ratio: Array, possible: Any = True, axes: tuple[int, ...] | None 
 
 def _priors(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior]) -> list[Array]:
     """One prior or several, each on the grid."""
-    checked(mechanism)
+    checked_mechanism(mechanism)
     several = isinstance(prior, (list, tuple)) and bool(prior) and not np.isscalar(prior[0])
     several = several or (
         isinstance(prior, np.ndarray) and prior.ndim == 2 and prior.shape[1] == len(mechanism.databases)
@@ -51,14 +51,14 @@ def _priors(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior]) -> list[
     return [mechanism.prior(p, f"prior {i + 1}") for i, p in enumerate(prior)]  # type: ignore[arg-type]
 
 
-def _given(mechanism: FiniteMechanism, theta: Array, event: Any) -> Array | None:
+def _conditional_law(mechanism: FiniteMechanism, theta: Array, event: Any) -> Array | None:
     """ℓ of the mixture of the databases for which the event holds; None if it has probability 0."""
     weight = np.where(event, theta, 0.0)
     total = weight.sum()
     return mixture(mechanism.log_ratio, weight / total) if total > 0 else None
 
 
-def _by_value(mechanism: FiniteMechanism, theta: Array, record: int) -> tuple[Array, Array]:
+def _laws_by_value(mechanism: FiniteMechanism, theta: Array, record: int) -> tuple[Array, Array]:
     """For one record: the probability of each value that has any, and ℓ of the answers given that value."""
     weights = np.moveaxis(theta, record, 0)
     ratio = np.moveaxis(mechanism.log_ratio, record, 0)
@@ -67,7 +67,7 @@ def _by_value(mechanism: FiniteMechanism, theta: Array, record: int) -> tuple[Ar
     return total[live], np.array([mixture(ratio[v], weights[v] / total[v]) for v in live])
 
 
-def _level(level: str) -> str:
+def _checked_level(level: str) -> str:
     return checks.one_of("level", level, ("record", "database"))
 
 
@@ -83,7 +83,7 @@ def dp(mechanism: FiniteMechanism) -> float:
     >>> notions.dp(notions.randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2))
     1.0
     """
-    ratio = checked(mechanism).log_ratio
+    ratio = checked_mechanism(mechanism).log_ratio
     return max(spread(ratio, axes=(i,)) for i in range(mechanism.records))
 
 
@@ -94,11 +94,11 @@ def dependent(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], size: 
     and, because of it, at most ``size`` − 1 others that depend on it (the same group of :func:`dependent_groups`).
     Without ``size`` a whole group may differ, which is what the implications are about.
     """
-    records = checked(mechanism).records
+    records = checked_mechanism(mechanism).records
     most = records if size is None else checks.integer("size", size, low=1, high=records)
     worst = 0.0
     for theta in _priors(mechanism, prior):
-        for group in _groups(theta):
+        for group in _independent_groups(theta):
             for axes in combinations(group, min(most, len(group))):
                 worst = max(worst, spread(mechanism.log_ratio, theta > 0, axes))
     return worst
@@ -112,10 +112,10 @@ def dependent_groups(mechanism: FiniteMechanism, prior: Prior) -> list[tuple[int
     >>> notions.dependent_groups(m, {(0, 0, 0): 0.25, (1, 1, 0): 0.25, (0, 0, 1): 0.25, (1, 1, 1): 0.25})
     [(0, 1), (2,)]
     """
-    return _groups(checked(mechanism).prior(prior))
+    return _independent_groups(checked_mechanism(mechanism).prior(prior))
 
 
-def _groups(theta: Array) -> list[tuple[int, ...]]:
+def _independent_groups(theta: Array) -> list[tuple[int, ...]]:
     # Sets A independent of their complement are closed under intersection: the group of i is the smallest around i.
     n = theta.ndim
     around = [frozenset(range(n))] * n
@@ -133,7 +133,7 @@ def _groups(theta: Array) -> list[tuple[int, ...]]:
 # -- Blowfish -----------------------------------------------------------------------------------------------------
 
 
-def _edge(graph: Graph) -> Callable[[Any, Any], bool]:
+def _edge_test(graph: Graph) -> Callable[[Any, Any], bool]:
     if graph is None:
         return lambda x, y: x != y
     if callable(graph):
@@ -167,7 +167,7 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
         raise InputError(f"values is {values!r:.40}: give a list of values", parameter="values") from None
     if any(isinstance(label, np.ndarray | list | dict | set) for label in labels):
         raise InputError(f"values is {values!r:.40}: give a list of single values", parameter="values")
-    edge, n = _edge(graph), len(labels)
+    edge, n = _edge_test(graph), len(labels)
     if n > _MOST_VALUES:
         raise InputError(f"values are {n:,}: give at most {_MOST_VALUES}, or the diameter itself", parameter="values")
     steps = np.array(
@@ -187,21 +187,23 @@ def blowfish(mechanism: FiniteMechanism, graph: Graph = None, constraint: Event 
     minimality is read with at least one edge left: read to the letter, D itself would always be smaller. Where a graph
     makes two databases neighbours in one order only, the loss is taken in both.)
     """
-    edge = _edge(graph)
+    edge = _edge_test(graph)
     if constraint is None:
         worst = 0.0
-        for i, values in enumerate(checked(mechanism).values):
+        for i, values in enumerate(checked_mechanism(mechanism).values):
             ratio = np.moveaxis(mechanism.log_ratio, i, 0)
             for a, b in combinations(range(len(values)), 2):
                 if edge(values[a], values[b]):
                     worst = max(worst, spread(ratio[[a, b]], axes=(0,)))
         return worst
-    return max((spread(pair) for pair in _constrained(mechanism, edge, constraint)), default=0.0)
+    return max((spread(pair) for pair in _constrained_pairs(mechanism, edge, constraint)), default=0.0)
 
 
-def _constrained(mechanism: FiniteMechanism, edge: Callable[[Any, Any], bool], constraint: Event) -> Iterator[Array]:
+def _constrained_pairs(
+    mechanism: FiniteMechanism, edge: Callable[[Any, Any], bool], constraint: Event
+) -> Iterator[Array]:
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
-    mask = checked(mechanism).event(constraint, "constraint")
+    mask = checked_mechanism(mechanism).event(constraint, "constraint")
     if not mask.any():
         raise InputError(
             "constraint is true of no database: give one that some database satisfies", parameter="constraint"
@@ -218,11 +220,11 @@ def _constrained(mechanism: FiniteMechanism, edge: Callable[[Any, Any], bool], c
         changed = cells != here
         told = np.array([s[h][c] for s, h, c in zip(steps, here, cells.T, strict=True)]).T & changed
         for k in np.flatnonzero(told.any(axis=1)):
-            if _minimal(cells, told, changed, int(k)):
+            if _is_nearest(cells, told, changed, int(k)):
                 yield ratio[[j, k]]
 
 
-def _minimal(cells: Any, told: Any, changed: Any, k: int) -> bool:
+def _is_nearest(cells: Any, told: Any, changed: Any, k: int) -> bool:
     """Whether no D3 is nearer to D1 than D2, the k-th database, is.
 
     D3 is nearer if its changes along edges, at least one, are some but not all of D2's; or if those are the same and
@@ -270,10 +272,10 @@ def pufferfish(
     if pairs is None:
         chosen = [(a, b) for a, b in combinations(events, 2) if not (events[a] & events[b]).any()]
     else:
-        chosen = [_pair(pair, events) for pair in pairs]
+        chosen = [_checked_pair(pair, events) for pair in pairs]
     worst = 0.0
     for theta in priors:
-        laws = {name: _given(mechanism, theta, event) for name, event in events.items()}
+        laws = {name: _conditional_law(mechanism, theta, event) for name, event in events.items()}
         for a, b in chosen:
             first, second = laws[a], laws[b]
             if first is not None and second is not None:
@@ -281,7 +283,7 @@ def pufferfish(
     return worst
 
 
-def _pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
+def _checked_pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
     try:
         a, b = pair
     except (TypeError, ValueError):
@@ -300,7 +302,7 @@ def _pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _record_loss(mechanism: FiniteMechanism, theta: Array) -> float:
-    return max(spread(_by_value(mechanism, theta, i)[1]) for i in range(mechanism.records))
+    return max(spread(_laws_by_value(mechanism, theta, i)[1]) for i in range(mechanism.records))
 
 
 def inferential(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], level: str = "record") -> float:
@@ -314,7 +316,7 @@ def inferential(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], leve
     >>> notions.inferential(xor, notions.uniform(xor)), notions.inferential(xor, notions.uniform(xor), level="database")
     (0.0, 1.0)
     """
-    whole = _level(level) == "database"
+    whole = _checked_level(level) == "database"
     return max(
         spread(mechanism.log_ratio, theta > 0) if whole else _record_loss(mechanism, theta)
         for theta in _priors(mechanism, prior)
@@ -340,12 +342,12 @@ def membership(
     0.620114507
     """
     wanted = checks.one_of("direction", direction, ("both", "positive", "negative"))
-    whole = _level(level) == "database"
+    whole = _checked_level(level) == "database"
     if events is not None and whole:
         raise InputError("events and level='database' are both given: give one of them")
     if not isinstance(events, Mapping | None):
         raise InputError(f"events is {events!r:.40}: give a mapping of names to events", parameter="events")
-    kept = checked(mechanism)
+    kept = checked_mechanism(mechanism)
     masks = None if events is None else [kept.event(e, f"event {name!r}") for name, e in events.items()]
     worst = 0.0
     for theta in _priors(mechanism, prior):
@@ -354,7 +356,7 @@ def membership(
             laws = mechanism.log_ratio[theta > 0]
             worst = max(worst, *(max(_log_over(one, overall), _log_over(overall, one)) for one in laws))
             continue
-        for inside, outside in _sides(mechanism, theta, masks, whole):
+        for inside, outside in _entity_laws(mechanism, theta, masks, whole):
             up, down = _log_over(inside, overall), _log_over(overall, outside)
             positive = max(up, down)
             negative = max(_log_over(outside, overall), _log_over(overall, inside))
@@ -364,7 +366,9 @@ def membership(
     return worst
 
 
-def _sides(mechanism: FiniteMechanism, theta: Array, masks: list[Any] | None, whole: bool) -> Iterator[tuple[Any, Any]]:
+def _entity_laws(
+    mechanism: FiniteMechanism, theta: Array, masks: list[Any] | None, whole: bool
+) -> Iterator[tuple[Any, Any]]:
     """ℓ given t and given ¬t, for every entity t that is neither impossible nor certain."""
     if masks is None and whole:
         masks = [np.arange(theta.size).reshape(theta.shape) == k for k in np.flatnonzero(theta)]
@@ -374,7 +378,7 @@ def _sides(mechanism: FiniteMechanism, theta: Array, masks: list[Any] | None, wh
             index = np.arange(size).reshape([-1 if j == i else 1 for j in range(theta.ndim)])
             masks += [np.broadcast_to(index == v, theta.shape) for v in range(size)]
     for mask in masks:
-        inside, outside = _given(mechanism, theta, mask), _given(mechanism, theta, ~mask)
+        inside, outside = _conditional_law(mechanism, theta, mask), _conditional_law(mechanism, theta, ~mask)
         if inside is not None and outside is not None:
             yield inside, outside
 
@@ -408,7 +412,7 @@ def mutual_information(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior
                     if total > 0:
                         told += float(total) * _information(w[w > 0] / total, laws[w > 0], mechanism.log_scale)
             else:
-                w, laws = _by_value(mechanism, theta, i)
+                w, laws = _laws_by_value(mechanism, theta, i)
                 told = _information(w / w.sum(), laws, mechanism.log_scale)
             worst = max(worst, told)
     return worst

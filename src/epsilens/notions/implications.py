@@ -167,7 +167,7 @@ class Conditions(ValueSemantics):
 Factor = Callable[[Conditions], float | None]
 
 
-def _same(c: Conditions) -> float:
+def _identity(c: Conditions) -> float:
     """The same ε, always."""
     return 1.0
 
@@ -185,7 +185,7 @@ class Implication:
     formula: str
     when: str
     proof: str
-    factor: Factor = _same
+    factor: Factor = _identity
     curve: Callable[[float, Conditions], float] | None = None
     undo: Callable[[float, Conditions], float] | None = None
     needs: str = ""
@@ -193,12 +193,12 @@ class Implication:
     @property
     def always(self) -> bool:
         """Whether it holds without any condition."""
-        return self.factor is _same
+        return self.factor is _identity
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A row of the table is pickled by where it stands: its functions have no names."""
         rows = [row for row in IMPLICATIONS if (row.source, row.target) == (self.source, self.target)]
-        return _row, (self.source, self.target, rows.index(self))
+        return _table_row, (self.source, self.target, rows.index(self))
 
     def missing(self, c: Conditions) -> bool:
         """Whether a number is needed that was not given."""
@@ -230,15 +230,15 @@ class Implication:
         return {name: getattr(self, name) for name in ("source", "target", "formula", "when", "proof")}
 
 
-def _if(test: Callable[[Conditions], bool], factor: Factor = lambda c: 1.0) -> Factor:
+def _holds_if(test: Callable[[Conditions], bool], factor: Factor = lambda c: 1.0) -> Factor:
     return lambda c: factor(c) if test(c) else None
 
 
-def _group(c: Conditions) -> float | None:
+def _group_size(c: Conditions) -> float | None:
     return c.dependent
 
 
-def _records(c: Conditions) -> float | None:
+def _record_count(c: Conditions) -> float | None:
     return c.records
 
 
@@ -260,23 +260,23 @@ IMPLICATIONS: tuple[Implication, ...] = (
     # -- differential privacy and databases that differ in several records
     Implication(
         "dp", "ddp", "k·ε", "at most k records depend on each other",
-        "group privacy: two dependent neighbours are joined by k changes of one record", _group, needs="dependent",
+        "group privacy: two dependent neighbours are joined by k changes of one record", _group_size, needs="dependent",
     ),
     Implication(
         "ddp", "dp", "ε", "every database is possible under the prior, or the guarantee holds for every prior",
         "two databases that differ in one record are dependent neighbours once both are possible",
-        _if(lambda c: c.full or not c.one),
+        _holds_if(lambda c: c.full or not c.one),
     ),
     Implication(
         "dp", "ip-database", "n·ε", "there are n records",
-        "group privacy: any two databases are joined by n changes of one record", _records, needs="records",
+        "group privacy: any two databases are joined by n changes of one record", _record_count, needs="records",
     ),
     Implication(
         "ip-database", "ddp", "ε", "always", "dependent neighbours are two possible databases",
     ),
     Implication(
         "ddp", "ip-database", "n·ε", "there are n records; ε alone if all of them depend on each other",
-        "possible databases are combinations of the groups' possible values: change one group at a time", _records,
+        "possible databases are combinations of the groups' possible values: change one group at a time", _record_count,
         needs="records",
     ),
     # -- beliefs about a record
@@ -287,17 +287,17 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "ip", "ddp", "ε", "the guarantee holds for every prior",
         "a prior on two databases that differ within one group makes the mixture a single database",
-        _if(lambda c: not c.one),
+        _holds_if(lambda c: not c.one),
     ),
     Implication(
         "ip", "pufferfish", "ε", "the secrets are the values of records",
         "the same definition: by Bayes posterior odds over prior odds are P(o|s)/P(o|s′)",
-        _if(lambda c: c.secrets == "records"),
+        _holds_if(lambda c: c.secrets == "records"),
     ),
     Implication(
         "pufferfish", "ip", "ε", "the secrets are the values of records",
         "the same definition: by Bayes posterior odds over prior odds are P(o|s)/P(o|s′)",
-        _if(lambda c: c.secrets == "records"),
+        _holds_if(lambda c: c.secrets == "records"),
     ),
     Implication(
         "ip-database", "pufferfish", "ε", "whatever the secrets are",
@@ -312,23 +312,23 @@ IMPLICATIONS: tuple[Implication, ...] = (
     ),
     Implication(
         "mp", "ip", "2·ε", "for one prior", "P(o|a)/P(o|b) = P(o|a)/P(o) · P(o)/P(o|b)",
-        _if(lambda c: c.one, lambda c: 2.0),
+        _holds_if(lambda c: c.one, lambda c: 2.0),
     ),
     Implication(
         "mp", "ip", "ε", "the guarantee holds for every prior",
         "as the prior of a goes to 0, P(o) goes to P(o|b): the ratio to the prior becomes the odds ratio",
-        _if(lambda c: not c.one),
+        _holds_if(lambda c: not c.one),
     ),
     Implication(
         "ip-database", "mp-database", "ε", "always", "P(o) is a mixture of P(o|D) over the possible databases",
     ),
     Implication(
         "mp-database", "ip-database", "2·ε", "for one prior", "P(o|D)/P(o|D′) = P(o|D)/P(o) · P(o)/P(o|D′)",
-        _if(lambda c: c.one, lambda c: 2.0),
+        _holds_if(lambda c: c.one, lambda c: 2.0),
     ),
     Implication(
         "mp-database", "ip-database", "ε", "the guarantee holds for every prior",
-        "among priors on two databases let the probability of one go to 0", _if(lambda c: not c.one),
+        "among priors on two databases let the probability of one go to 0", _holds_if(lambda c: not c.one),
     ),
     Implication(
         "mp-database", "mp", "ε", "always",
@@ -337,26 +337,26 @@ IMPLICATIONS: tuple[Implication, ...] = (
     # -- Blowfish
     Implication(
         "dp", "blowfish", "ε", "Blowfish has no constraint", "its neighbours differ in one record",
-        _if(lambda c: not c.constrained),
+        _holds_if(lambda c: not c.constrained),
     ),
     Implication(
         "blowfish", "dp", "d·ε", "no constraint, and at most d edges lead from any value to any other",
         "walk along the edges; with every two values joined, d = 1, the two are the same",
-        _if(lambda c: not c.constrained and math.isfinite(c.diameter), lambda c: c.diameter),
+        _holds_if(lambda c: not c.constrained and math.isfinite(c.diameter), lambda c: c.diameter),
     ),
     Implication(
         "dp", "blowfish", "n·ε", "with a constraint and n records", "its neighbours differ in at most n records",
-        _if(lambda c: c.constrained, _records), needs="records",
+        _holds_if(lambda c: c.constrained, _record_count), needs="records",
     ),
     Implication(
         "ddp", "blowfish", "ε", "the constraint says which databases are possible under the prior",
         "its neighbours differ within one group: otherwise changing that group alone would be nearer",
-        _if(lambda c: c.constrained),
+        _holds_if(lambda c: c.constrained),
     ),
     Implication(
         "blowfish", "ddp", "k·ε", "the same, every two values joined, at most k records dependent",
         "a dependent neighbour that is not nearest has a possible database between: go there, less is left to change",
-        _if(lambda c: c.constrained and c.diameter == 1, _group), needs="dependent",
+        _holds_if(lambda c: c.constrained and c.diameter == 1, _group_size), needs="dependent",
     ),
     # -- information
     _from_odds(
@@ -382,16 +382,16 @@ IMPLICATIONS: tuple[Implication, ...] = (
     Implication(
         "mi", "mi-marginal", "ε", "records are independent",
         "I(Dᵢ; o) ≤ I(Dᵢ; o, others) = I(Dᵢ; o | others) when Dᵢ tells nothing about the others",
-        _if(lambda c: c.dependent == 1), needs="dependent",
+        _holds_if(lambda c: c.dependent == 1), needs="dependent",
     ),
     Implication(
         "mi-marginal", "mi", "ε", "the guarantee holds for every prior",
-        "given the others, each case is a prior in which they are fixed", _if(lambda c: not c.one),
+        "given the others, each case is a prior in which they are fixed", _holds_if(lambda c: not c.one),
     ),
 )  # fmt: skip
 
 
-def _row(source: str, target: str, number: int) -> Implication:
+def _table_row(source: str, target: str, number: int) -> Implication:
     return [row for row in IMPLICATIONS if (row.source, row.target) == (source, target)][number]
 
 

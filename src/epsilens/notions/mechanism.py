@@ -62,7 +62,7 @@ class FiniteMechanism(ValueSemantics):
         databases: Iterable[Sequence[Hashable]] | None = None,
         outputs: Iterable[Hashable] | None = None,
     ) -> None:
-        p = _rows("matrix", matrix)
+        p = _checked_rows("matrix", matrix)
         # r(o) is the largest probability of o; log1p keeps nearly equal probabilities apart
         top = p.max(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -70,9 +70,9 @@ class FiniteMechanism(ValueSemantics):
             ratio = np.where(less > -0.5, np.log1p(np.maximum(less, -0.5)), np.log(p) - np.log(top))
             ratio = np.where(top > 0, ratio, -np.inf)
             scale = np.where(top > 0, np.log(np.where(top > 0, top, 1.0)), 0.0)
-        self._set(ratio, scale, databases, outputs)
+        self._set_fields(ratio, scale, databases, outputs)
 
-    def _set(
+    def _set_fields(
         self,
         ratio: Array,
         scale: Array,
@@ -87,7 +87,7 @@ class FiniteMechanism(ValueSemantics):
                 f"outputs has {len(names)} names for {ratio.shape[1]} columns: give one for each column",
                 parameter="outputs",
             )
-        every = _bits(ratio.shape[0]) if databases is None else _databases(databases)
+        every = _bit_tuples(ratio.shape[0]) if databases is None else _checked_databases(databases)
         if len(every) != ratio.shape[0]:
             raise InputError(
                 f"databases has {len(every)} entries for {ratio.shape[0]} rows: give one for each row",
@@ -134,12 +134,12 @@ class FiniteMechanism(ValueSemantics):
         return cls(rows, every)
 
     @classmethod
-    def _of_logs(
+    def _from_logs(
         cls, ratio: Array, scale: Array, databases: Iterable[Database], outputs: Iterable[Hashable]
     ) -> FiniteMechanism:
         made = cls.__new__(cls)
         top = ratio.max(axis=0)
-        made._set(ratio - top, scale + top, databases, outputs)
+        made._set_fields(ratio - top, scale + top, databases, outputs)
         return made
 
     @property
@@ -160,9 +160,9 @@ class FiniteMechanism(ValueSemantics):
                     f"{name} has the database {unknown!r}: give databases of the mechanism", parameter=name
                 )
             weights = np.array([given.get(d, 0.0) for d in self.databases], dtype=object)
-            flat = _weights(name, weights.tolist())
+            flat = _checked_weights(name, weights.tolist())
         else:
-            flat = _weights(name, prior)
+            flat = _checked_weights(name, prior)
         if flat.size != len(self.databases):
             raise InputError(
                 f"{name} has {flat.size} probabilities: give one for each of {len(self.databases)} databases",
@@ -178,7 +178,7 @@ class FiniteMechanism(ValueSemantics):
         if callable(holds):
             true = [bool(holds(d)) for d in self.databases]
         else:
-            wanted = set(_databases(holds))
+            wanted = set(_checked_databases(holds))
             known = set(self.databases)
             unknown = next((d for d in wanted if d not in known), None)
             if unknown is not None:
@@ -258,7 +258,7 @@ def randomized_response(
         answers.sort()
     ratio = np.array([[0.0 if t == o else -e for o in answers] for t in told])
     scale = np.full(len(answers), -math.log1p((len(answers) - 1) * math.exp(-e)))
-    return FiniteMechanism._of_logs(ratio, scale, every, answers)
+    return FiniteMechanism._from_logs(ratio, scale, every, answers)
 
 
 def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> FiniteMechanism:
@@ -282,7 +282,7 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> F
     inside = math.log(-math.expm1(-step)) - math.log1p(math.exp(-step)) if step < 700 else 0.0
     scale = np.full(answers.size, inside)
     scale[0] = scale[-1] = -math.log1p(math.exp(-step))
-    return FiniteMechanism._of_logs(ratio, scale, every, answers.tolist())
+    return FiniteMechanism._from_logs(ratio, scale, every, answers.tolist())
 
 
 def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), cells: int = 1000) -> FiniteMechanism:
@@ -308,7 +308,7 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     with np.errstate(under="ignore"):
         scale = np.log(0.5) + np.log(-np.expm1(-rate * (right - left)))
     shown = [f"{a:g} to {b:g}" for a, b in zip(left, right, strict=True)]
-    return FiniteMechanism._of_logs(-rate * away, scale, every, shown)
+    return FiniteMechanism._from_logs(-rate * away, scale, every, shown)
 
 
 def _sums(every: Sequence[Database]) -> tuple[Array, float]:
@@ -323,7 +323,7 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     return table.sum(axis=1), width
 
 
-def checked(mechanism: Any) -> FiniteMechanism:
+def checked_mechanism(mechanism: Any) -> FiniteMechanism:
     """The mechanism, if it is one."""
     if not isinstance(mechanism, FiniteMechanism):
         raise InputError(
@@ -337,7 +337,7 @@ def checked(mechanism: Any) -> FiniteMechanism:
 
 def uniform(mechanism: FiniteMechanism) -> Array:
     """Every database equally likely: independent, uniform records."""
-    count = len(checked(mechanism).databases)
+    count = len(checked_mechanism(mechanism).databases)
     return np.full(count, 1.0 / count)
 
 
@@ -348,7 +348,7 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
     >>> product(m, [0.9, 0.1]).round(2).tolist()
     [0.81, 0.09, 0.09, 0.01]
     """
-    checked(mechanism)
+    checked_mechanism(mechanism)
     each = marginals * mechanism.records if len(marginals) == 1 else marginals
     if len(each) != mechanism.records:
         raise InputError(
@@ -358,7 +358,7 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
     laws: list[dict[Hashable, float]] = []
     for i, (law, values) in enumerate(zip(each, mechanism.values, strict=True)):
         listed = [law.get(v, 0.0) for v in values] if isinstance(law, Mapping) else law
-        weights = _weights(f"marginal {i + 1}", listed)
+        weights = _checked_weights(f"marginal {i + 1}", listed)
         if weights.size != len(values):
             raise InputError(
                 f"marginal {i + 1} has {weights.size} probabilities: give one for each of {len(values)} values",
@@ -379,7 +379,7 @@ def _check_label(name: Any) -> None:
         )
 
 
-def _weights(name: str, value: Any) -> Array:
+def _checked_weights(name: str, value: Any) -> Array:
     """One list of probabilities that sum to one."""
     p = checks.probability(name, value).ravel()
     if p.size == 0:
@@ -390,7 +390,7 @@ def _weights(name: str, value: Any) -> Array:
     return p / total
 
 
-def _rows(name: str, value: ArrayLike) -> Array:
+def _checked_rows(name: str, value: ArrayLike) -> Array:
     p = checks.probability(name, value)
     if p.ndim != 2 or p.size == 0:
         raise InputError(
@@ -411,7 +411,7 @@ def _rows(name: str, value: ArrayLike) -> Array:
     return np.where(np.abs(total - 1)[:, None] > 1e-15 * p.shape[1], p / total[:, None], p)
 
 
-def _bits(rows: int) -> tuple[Database, ...]:
+def _bit_tuples(rows: int) -> tuple[Database, ...]:
     n = rows.bit_length() - 1
     if rows < 2 or 2**n != rows:
         raise InputError(
@@ -420,7 +420,7 @@ def _bits(rows: int) -> tuple[Database, ...]:
     return tuple(tuples((0, 1), repeat=n))
 
 
-def _databases(given: Iterable[Any]) -> tuple[Database, ...]:
+def _checked_databases(given: Iterable[Any]) -> tuple[Database, ...]:
     every = []
     try:
         for d in given:

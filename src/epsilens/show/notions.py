@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import EpsilensError, NoSolutionError
-from ..notions.conversion import Conversion, Missing, convert, promise, sure, why_not_in_short
+from ..notions.conversion import Conversion, Missing, convert, promise, refutation_reason, sure
 from ..notions.implications import IMPLICATIONS, NOTIONS, REFUTED, Conditions, Notion, find
 from ..numerics.formatting import ceil_digits, floor_digits, frequencies, times
 from .document import (
@@ -225,7 +225,7 @@ def _nothing(
 ) -> tuple[str, str, str]:
     """What stands for an ε where there is none, and why, without repeating the names the table already has."""
     if isinstance(error, NoSolutionError):
-        return none, "", _sentence(why_not_in_short(source, target, Conditions(**conditions)))
+        return none, "", _sentence(refutation_reason(source, target, Conditions(**conditions)))
     return "not known" if isinstance(error, Missing) else none, "", _sentence(str(error))
 
 

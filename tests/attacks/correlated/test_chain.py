@@ -93,7 +93,7 @@ def test_many_segments_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
     model = correlated.chain(np.full(d, 1 / d), steps, values=rng.permutation(5)[:d], weights=[1, 2, -1, 1, 3, 1])
     batch = model.by_known(scale=0.4)
     assert model.worst(scale=0.4).leakage == pytest.approx(model.table().worst(scale=0.4).leakage, rel=1e-11)
-    monkeypatch.setattr(module, "_laid_out", lambda laws: None)
+    monkeypatch.setattr(module, "_weight_grid", lambda laws: None)
     single = model.by_known(scale=0.4)
     assert [w.upper for w in batch] == pytest.approx([w.upper for w in single], rel=1e-11)
     for some, every in zip(batch, model.table().by_known(scale=0.4), strict=True):

@@ -15,7 +15,7 @@ from tests.examples import examples
 from epsilens.attacks.correlated import normal, normal_enumeration, normal_search
 from epsilens.attacks.correlated.normal_problem import Problem, closed_form
 
-needs_numba = pytest.mark.skipif(not normal_enumeration.available(), reason="numba is not installed")
+needs_numba = pytest.mark.skipif(not normal_enumeration.numba_available(), reason="numba is not installed")
 ROUTES = [False, pytest.param(True, marks=needs_numba)]
 
 
@@ -113,7 +113,7 @@ def test_bounds_are_bounds(model: tuple[Any, Any, Any], sigma: float) -> None:
 def test_the_front_beats_everyone(compile: bool, model: tuple[Any, Any, Any]) -> None:
     cov, a, reach = model
     p = Problem(cov / np.outer(reach, reach), a * reach)
-    front = normal_enumeration.front(p, compile=compile)
+    front = normal_enumeration.pareto_front(p, compile=compile)
     assert front is not None
     for i in range(p.n):
         for mask in range(1 << p.n):
@@ -137,7 +137,7 @@ def test_however_many_subsets_are_taken_at_once(at_once: int, monkeypatch: pytes
         assert every is not None
         assert [f.value for f in every] == pytest.approx(brute(cov, a, ones, sigma), rel=1e-9)
         assert [len(f.known) for f in every] == list(range(7))
-    front = normal_enumeration.front(p, compile=False)
+    front = normal_enumeration.pareto_front(p, compile=False)
     assert front is not None
     for i, known, seen in front:
         first = [i, *known]
@@ -278,7 +278,7 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(monkeypatch: pytest.Monke
             return real.njit(cache=False, **options)
 
     monkeypatch.setattr(normal_enumeration, "import_module", lambda name: Stub)
-    made = normal_enumeration.compiled.__wrapped__(_add)
+    made = normal_enumeration.jit.__wrapped__(_add)
     assert made(1.0, 2.0) == 3.0
 
 
@@ -329,7 +329,7 @@ def test_noise_far_smaller_or_larger_than_the_data(sigma: float) -> None:
             if not mask >> i & 1
         )
         assert normal_search.search(p, sigma).found.value == pytest.approx(truth, rel=1e-9)
-        start = normal_search._start(p, sigma, 0, n - 1, tuple(range(n)))
+        start = normal_search._start_adversary(p, sigma, 0, n - 1, tuple(range(n)))
         found = normal_search.branch_and_bound(p, sigma, start=start, compile=False)
         assert found.value == pytest.approx(truth, rel=1e-9)
 
@@ -343,7 +343,10 @@ def test_climbing_gives_a_good_start_and_never_too_much() -> None:
         for sigma in (None, 1.0):
             every = normal_enumeration.enumerate_adversaries(p, sigma, compile=False)
             assert every is not None
-            top, found = max(f.value for f in every), max(normal_search._climb(p, sigma, i).value for i in range(n))
+            top, found = (
+                max(f.value for f in every),
+                max(normal_search._local_search(p, sigma, i).value for i in range(n)),
+            )
             assert found <= top * (1 + 1e-9)
             hits += found >= top * (1 - 1e-9)
     assert hits >= 30
@@ -361,7 +364,9 @@ def test_sparse_dependence() -> None:
         for sigma in (None, 0.5):
             every = normal_enumeration.enumerate_adversaries(p, sigma, compile=False)
             assert every is not None
-            found = normal_search.branch_and_bound(p, sigma, compile=k % 2 == 0 and normal_enumeration.available())
+            found = normal_search.branch_and_bound(
+                p, sigma, compile=k % 2 == 0 and normal_enumeration.numba_available()
+            )
             assert found.value == pytest.approx(max(f.value for f in every), rel=1e-9)
             assert found.upper == found.value
 
@@ -393,6 +398,8 @@ def test_badly_conditioned_covariances_carry_their_rounding() -> None:
 
 
 def test_forecast() -> None:
-    assert normal_enumeration.count(15) == 15 * 2**14
-    assert normal_enumeration.seconds(25, compile=True) < normal_enumeration.seconds(25, compile=False)
+    assert normal_enumeration.adversary_count(15) == 15 * 2**14
+    assert normal_enumeration.forecast_seconds(25, compile=True) < normal_enumeration.forecast_seconds(
+        25, compile=False
+    )
     assert normal_search.LARGEST_WITHOUT_LIMIT == 60

@@ -144,7 +144,7 @@ def test_both_ways_through_a_table_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     for block in (1, 50, 1000):
         monkeypatch.setattr(tables, "_BLOCK", block)
         assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-13)
-    monkeypatch.setattr(tables, "work", lambda shape, parts: (1.0, False))
+    monkeypatch.setattr(tables, "search_cost", lambda shape, parts: (1.0, False))
     assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-12)
 
 

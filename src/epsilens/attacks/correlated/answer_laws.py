@@ -58,9 +58,9 @@ def suprema(places: Array, weights: Array, scale: float, *, logs: bool = False, 
     else:
         plain = span - least < _PLAIN
     if not plain:
-        return _by_logs(z, weights if logs else _log(weights))
+        return _log_suprema(z, weights if logs else _log(weights))
     mass = weights.sum(axis=0)
-    return _by_excess(z, weights, mass) if span < _SMALL else _directly(z, weights, mass)
+    return _wide_noise_suprema(z, weights, mass) if span < _SMALL else _plain_suprema(z, weights, mass)
 
 
 def _log(weights: Array) -> Array:
@@ -68,14 +68,14 @@ def _log(weights: Array) -> Array:
         return np.asarray(np.log(weights))
 
 
-def _after(terms: Array) -> Array:
+def _suffix_sums(terms: Array) -> Array:
     """Sums over the places strictly after each."""
     total = np.zeros_like(terms)
     np.cumsum(terms[:0:-1], axis=0, out=total[-2::-1])
     return total
 
 
-def _pairs(top: Array, mass: Array, d: int, level: Array) -> Array:
+def _pair_suprema(top: Array, mass: Array, d: int, level: Array) -> Array:
     """``top`` holds the supremum for the unnormalised laws; ``level`` is the logarithm of their masses."""
     live = mass > 0
     both = live[:, None] & live[None]
@@ -86,10 +86,10 @@ def _pairs(top: Array, mass: Array, d: int, level: Array) -> Array:
     return np.asarray(value)
 
 
-def _directly(z: Array, weights: Array, mass: Array) -> Array:
+def _plain_suprema(z: Array, weights: Array, mass: Array) -> Array:
     """Ratios of the laws themselves; every term is positive, so nothing cancels."""
     length, d, columns = weights.shape
-    law = _laws(z, weights)
+    law = _place_laws(z, weights)
     top = np.zeros((d, d, columns))
     with np.errstate(divide="ignore", invalid="ignore"):
         for x in range(d - 1):
@@ -105,17 +105,17 @@ def _directly(z: Array, weights: Array, mass: Array) -> Array:
                     np.maximum(high, row, out=high)
                     np.minimum(low, row, out=low)
             top[x, x + 1 :], top[x + 1 :, x] = np.log(high), -np.log(low)
-        return _pairs(top, mass, d, np.log(mass))
+        return _pair_suprema(top, mass, d, np.log(mass))
 
 
-def _laws(z: Array, weights: Array) -> Array:
+def _place_laws(z: Array, weights: Array) -> Array:
     """N at every place, by cumulative sums or, for many columns, by f_k = w_k + q·f_{k−1} and its mirror image."""
     length, _, columns = weights.shape
     if length > columns:
         rise, fall = np.exp(z)[:, None, None], np.exp(-z)[:, None, None]
         law = np.cumsum(weights * rise, axis=0)
         law *= fall
-        law += _after(weights * fall) * rise
+        law += _suffix_sums(weights * fall) * rise
         return np.asarray(law)
     law = np.empty_like(weights)
     law[0] = weights[0]
@@ -131,20 +131,20 @@ def _laws(z: Array, weights: Array) -> Array:
     return np.asarray(law)
 
 
-def _by_excess(z: Array, weights: Array, mass: Array) -> Array:
+def _wide_noise_suprema(z: Array, weights: Array, mass: Array) -> Array:
     """For noise far wider than the data: follow N − 1, of the size of the answer, instead of N, of the size of one."""
     d = weights.shape[1]
     w = weights / np.where(mass > 0, mass, 1.0)
     up, down = np.expm1(z)[:, None, None], np.expm1(-z)[:, None, None]
-    low, high = np.cumsum(w, axis=0), _after(w)
-    over = (np.cumsum(w * up, axis=0) - up * low) * (1 + down) + (_after(w * down) - down * high) * (1 + up)
+    low, high = np.cumsum(w, axis=0), _suffix_sums(w)
+    over = (np.cumsum(w * up, axis=0) - up * low) * (1 + down) + (_suffix_sums(w * down) - down * high) * (1 + up)
     top = np.zeros((d, d, w.shape[2]))
     for x in range(d):
         top[x] = np.log1p(((over[:, x : x + 1] - over) / (1 + over)).max(axis=0))
-    return _pairs(top, mass, d, np.zeros(mass.shape))
+    return _pair_suprema(top, mass, d, np.zeros(mass.shape))
 
 
-def _by_logs(z: Array, logs: Array) -> Array:
+def _log_suprema(z: Array, logs: Array) -> Array:
     """For noise far narrower than the data: the same sums in logarithms."""
     d = logs.shape[1]
     at = z[:, None, None]
@@ -157,7 +157,7 @@ def _by_logs(z: Array, logs: Array) -> Array:
     with np.errstate(invalid="ignore"):
         for x in range(d):
             top[x] = (law[:, x : x + 1] - law).max(axis=0)
-    return _pairs(top, np.where(np.isfinite(level), 1.0, 0.0), d, level)
+    return _pair_suprema(top, np.where(np.isfinite(level), 1.0, 0.0), d, level)
 
 
 def excess(places: Array, weights: Array, scale: float, threshold: float) -> Array:
@@ -246,7 +246,7 @@ def noise(scale: Any, sigma: Any) -> tuple[str, float]:
     return name, width
 
 
-def leak(laws: Laws, scale: float) -> tuple[float, tuple[int, int]]:
+def largest_leakage(laws: Laws, scale: float) -> tuple[float, tuple[int, int]]:
     """The largest log-ratio over ordered pairs of possible values, and the pair; 0 where only one value is possible."""
     d = laws.values.size
     top = suprema(laws.places, laws.logs[:, :, None], scale, logs=True)[..., 0]
@@ -268,7 +268,7 @@ def displacement(laws: Laws, x: int, y: int) -> float:
     return float(np.abs(places0[np.searchsorted(up0, middle)] - places1[np.searchsorted(up1, middle)]).max())
 
 
-def _law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
+def _pair_law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
     (places0, logs0), (places1, logs1) = laws.column(x), laws.column(y)
     return mixture_pair(places0, np.exp(logs0), places1, np.exp(logs1), name, width)
 
@@ -279,7 +279,7 @@ def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
     The least of the bound by displacement, of tangents at a few thresholds, and of the certified search of the law.
     """
     bound = displacement(laws, x, y) / sigma
-    law = _law(laws, x, y, "sigma", sigma)
+    law = _pair_law(laws, x, y, "sigma", sigma)
     if bound <= enough or isinstance(law, Normal):
         return bound
     assert isinstance(law, PiecewiseLaw)
@@ -307,9 +307,9 @@ def experiment(
             parameter="known",
         )
     if pair is not None:
-        x, y = _pair(laws, pair, title)
+        x, y = _value_numbers(laws, pair, title)
     elif name == "scale":
-        y, x = leak(laws, width)[1]  # the ratio of the second to the first is the largest
+        y, x = largest_leakage(laws, width)[1]  # the ratio of the second to the first is the largest
         if x == y:
             x, y = possible[0], possible[1]
     else:
@@ -319,10 +319,10 @@ def experiment(
     parameters = {"target": target, "known": dict(known), "pair": (v0, v1), name: width}
     notes = () if laws.single else ("what the adversary does not know counts as the model of the data says it varies",)
     worlds = Worlds(WorldsKind.CORRELATED, words=(f"{title} is {v0:g}", f"{title} is {v1:g}"))
-    return Experiment(_law(laws, x, y, name, width), "correlated", parameters, worlds, notes)
+    return Experiment(_pair_law(laws, x, y, name, width), "correlated", parameters, worlds, notes)
 
 
-def _pair(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
+def _value_numbers(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
     try:
         first, second = (checks.scalar("pair", v) for v in pair)
     except (TypeError, ValueError) as e:
@@ -397,7 +397,7 @@ def contributions(sizes: Sequence[int], values: Any, weights: ArrayLike | None) 
     if largest > _LARGEST:
         raise InputError(f"a weight times a value is beyond {_LARGEST:g} and overflows: give smaller weights or values")
     added = [r - r.min() for r in raw]
-    unit = _unit(np.concatenate(added), largest)
+    unit = _common_unit(np.concatenate(added), largest)
     if unit is None:
         return Contributions(tuple(added), 1.0, False, own, tuple(map(float, factor)))
     return Contributions(tuple(np.rint(a / unit) for a in added), unit, True, own, tuple(map(float, factor)))
@@ -432,7 +432,7 @@ def _values(sizes: Sequence[int], values: Any) -> tuple[Array, ...]:
     return tuple(own)
 
 
-def _unit(added: Array, largest: float) -> float | None:
+def _common_unit(added: Array, largest: float) -> float | None:
     """The largest unit of which every amount is a whole multiple, up to rounding; None if there is no useful one."""
     positive = added[added > 0]
     if positive.size == 0:
@@ -449,7 +449,7 @@ def _unit(added: Array, largest: float) -> float | None:
     return None
 
 
-def merge(sums: Array) -> tuple[Array, NDArray[np.intp]]:
+def merge_sums(sums: Array) -> tuple[Array, NDArray[np.intp]]:
     """The distinct sums in rising order, and where each of the given ones is; sums equal up to rounding are one."""
     flat = sums.ravel()
     order = np.argsort(flat, kind="stable")
@@ -461,9 +461,9 @@ def merge(sums: Array) -> tuple[Array, NDArray[np.intp]]:
     return ranked[new], place.reshape(sums.shape)
 
 
-def shifted(places: Array, logs: Array, amounts: Array) -> tuple[Array, Array]:
+def shift_sums(places: Array, logs: Array, amounts: Array) -> tuple[Array, Array]:
     """Laws over sums ``places`` (the last axis) moved by what each value (the first axis) adds, on common places."""
-    merged, index = merge(places + amounts[:, None])
+    merged, index = merge_sums(places + amounts[:, None])
     moved = np.full((*logs.shape[:-1], merged.size), -np.inf)
     for v, where in enumerate(index):
         if np.all(np.diff(where) > 0):
@@ -482,7 +482,7 @@ def convolve(places_a: Array, logs_a: Array, places_b: Array, logs_b: Array) -> 
         return places_a + places_b[0], logs_a + logs_b
     sums = (places_a[:, None] + places_b).ravel()
     order = np.argsort(sums, kind="stable")
-    merged, index = merge(sums)
+    merged, index = merge_sums(sums)
     starts = np.searchsorted(index[order], np.arange(merged.size))
     outer = logs_a[..., :, None] + logs_b[..., None, :]
     outer = outer.reshape(*outer.shape[:-2], -1)[..., order]

@@ -24,9 +24,18 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from .answer_laws import Contributions, Laws, contributions, convolve, leak, shifted, suprema
-from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, WorstPattern, record_names, until
-from .tables import JointTable, check_probabilities, screen, swing
+from .answer_laws import Contributions, Laws, contributions, convolve, largest_leakage, shift_sums, suprema
+from .records import (
+    CorrelatedRecords,
+    Outcome,
+    Progress,
+    RiskMeasure,
+    Worst,
+    WorstPattern,
+    deadline_after,
+    record_names,
+)
+from .tables import JointTable, check_probabilities, log_odds_range, screen
 
 _MOST_PLACES = 4096  # of one side without a common unit
 _AT_ONCE = 200_000  # numbers handled at once
@@ -52,7 +61,7 @@ class ChainSide:
     logs: Array
 
 
-class Walks:
+class ChainWalks:
     """A Markov chain walked from a target outwards, either way."""
 
     def __init__(self, initial: Array, steps: tuple[Array, ...], parts: Contributions) -> None:
@@ -65,7 +74,7 @@ class Walks:
             self.ahead = tuple(np.log(s) for s in steps)  # [t][x, y] = log P(x_{t+1} = y | x_t = x)
             joint = [m[:, None] + s for m, s in zip(self.marginals, self.ahead, strict=False)]
         # [t][y, x] = log P(x_t = x | x_{t+1} = y): the same chain read from its end
-        self._behind = tuple(_normalised(j.T) for j in joint)
+        self._behind = tuple(_log_normalized(j.T) for j in joint)
 
     def _step(self, t: int, forward: bool) -> Array:
         """log P(next = y | x_t = x) in a walk that leaves record t."""
@@ -82,28 +91,28 @@ class Walks:
         t = target
         for following in range(target + 1, self.n) if forward else range(target - 1, -1, -1):
             if t != target:
-                if self._crowded(places):
+                if self._too_many_sums(places):
                     return
-                places, logs = self._count(places, logs, t)
+                places, logs = self._with_record(places, logs, t)
             move = self._step(t, forward)
             logs = np.logaddexp.reduce(logs[:, :, None, :] + move[None, :, :, None], axis=1)
             t = following
-            yield ChainSide(t, abs(t - target) - 1, places, _normalised(logs))
+            yield ChainSide(t, abs(t - target) - 1, places, _log_normalized(logs))
         if t != target:
-            if self._crowded(places):
+            if self._too_many_sums(places):
                 return
-            places, logs = self._count(places, logs, t)
+            places, logs = self._with_record(places, logs, t)
             logs = np.logaddexp.reduce(logs, axis=1)[:, None, :]
         else:
             logs = np.zeros((d, 1, 1))
-        yield ChainSide(None, abs(t - target), places, _normalised(logs))
+        yield ChainSide(None, abs(t - target), places, _log_normalized(logs))
 
-    def _crowded(self, places: Array) -> bool:
+    def _too_many_sums(self, places: Array) -> bool:
         return not self.parts.whole and places.size * self.d > _MOST_PLACES
 
-    def _count(self, places: Array, logs: Array, t: int) -> tuple[Array, Array]:
+    def _with_record(self, places: Array, logs: Array, t: int) -> tuple[Array, Array]:
         """Add what record t, on the second axis, contributes to the sum."""
-        places, moved = shifted(places, np.swapaxes(logs, 0, 1), self.parts.amounts[t])
+        places, moved = shift_sums(places, np.swapaxes(logs, 0, 1), self.parts.amounts[t])
         return places, np.swapaxes(moved, 0, 1)
 
     def side(self, target: int, near: Near, forward: bool) -> ChainSide:
@@ -121,7 +130,7 @@ class Walks:
         one, other = left.logs[:, a], right.logs[:, b]
         places, logs = convolve(left.places, one, right.places, other)
         possible = np.isfinite(self.marginals[target]) & np.isfinite(one.max(axis=1)) & np.isfinite(other.max(axis=1))
-        places, logs = shifted(places, np.where(possible[:, None], logs, -np.inf), self.parts.amounts[target])
+        places, logs = shift_sums(places, np.where(possible[:, None], logs, -np.inf), self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
     def feasible(self, known: Mapping[int, int]) -> bool:
@@ -144,13 +153,13 @@ class Walks:
         for t in far:
             if t in known:
                 logs = np.where((np.arange(d) == known[t])[:, None], logs, -np.inf)
-            elif self._crowded(places):
+            elif self._too_many_sums(places):
                 raise InputError(_CROWDED)
             else:
-                places, logs = shifted(places, logs, self.parts.amounts[t])
+                places, logs = shift_sums(places, logs, self.parts.amounts[t])
             inwards = self.ahead[t - 1] if forward else self._behind[t]
             logs = np.logaddexp.reduce(logs[None] + inwards[:, :, None], axis=1)
-        return places, _normalised(logs[known[edge]][None])
+        return places, _log_normalized(logs[known[edge]][None])
 
     def laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """What an adversary with these known values sees, if something is unknown; empty where they cannot occur."""
@@ -195,21 +204,21 @@ class Walks:
             for at, flat in enumerate(chosen):
                 (left, a), (right, b) = lefts[flat // len(rights)], rights[flat % len(rights)]
                 if self.parts.whole or left.places.size * right.places.size <= _MOST_PAIRS:
-                    found[at] = leak(self.joined(i, left, a, right, b), width)[0]
+                    found[at] = largest_leakage(self.joined(i, left, a, right, b), width)[0]
             return found
 
         def join(chosen: Any) -> Array:
             if len(chosen) < 8 or not self.parts.whole:
                 return one_by_one(chosen)
             if not grids:
-                grids.extend(_laid_out([(s.places, s.logs[:, a]) for s, a in sides]) for sides in (lefts, rights))
+                grids.extend(_weight_grid([(s.places, s.logs[:, a]) for s, a in sides]) for sides in (lefts, rights))
             left, right = grids
             if left is None or right is None or left.shape[0] * right.shape[0] > _MOST_PAIRS:
                 return one_by_one(chosen)
             columns = max(_AT_ONCE // (left.shape[1] * (left.shape[0] + right.shape[0])), 1)
             possible = np.isfinite(self.marginals[i])
             parts = [
-                _joined_leakages(
+                _pair_leakages(
                     left[:, :, some // len(rights)],
                     right[:, :, some % len(rights)],
                     self.parts.amounts[i],
@@ -224,7 +233,7 @@ class Walks:
         return join
 
 
-def _normalised(logs: Array) -> Array:
+def _log_normalized(logs: Array) -> Array:
     """Each law along the last axis made to sum to one; an empty one stays empty."""
     total = np.logaddexp.reduce(logs, axis=-1, keepdims=True)
     return np.asarray(logs - np.where(np.isfinite(total), total, 0.0))
@@ -233,7 +242,7 @@ def _normalised(logs: Array) -> Array:
 # -- both sides joined for many adversaries at once, where sums are whole numbers ------------------------------------
 
 
-def _laid_out(laws: list[tuple[Array, Array]]) -> Array | None:
+def _weight_grid(laws: list[tuple[Array, Array]]) -> Array | None:
     """Laws (places, logs (d, R)) as weights on one grid, (R, d, laws); None where doubles cannot hold them."""
     if min(float(np.min(logs, where=np.isfinite(logs), initial=0.0)) for _, logs in laws) < _LEAST:
         return None
@@ -244,7 +253,7 @@ def _laid_out(laws: list[tuple[Array, Array]]) -> Array | None:
     return out
 
 
-def _joined_leakages(left: Array, right: Array, own: Array, possible: Array, unit: float, scale: float) -> Array:
+def _pair_leakages(left: Array, right: Array, own: Array, possible: Array, unit: float, scale: float) -> Array:
     """The leakage of each column: the sums of both sides (R, d, columns) and of the target's own steps ``own``.
 
     Sums of positive products, so that small weights keep their digits.
@@ -274,7 +283,7 @@ class Chain(CorrelatedRecords):
 
     def __init__(self, initial: Array, steps: tuple[Array, ...], parts: Contributions, names: tuple[str, ...]) -> None:
         self.initial, self.steps, self.parts, self.names = initial, steps, parts, names
-        self._walks = Walks(initial, steps, parts)
+        self._walks = ChainWalks(initial, steps, parts)
 
     def __repr__(self) -> str:
         return f"correlated.chain({self.n} records of {self.initial.size} values)"
@@ -303,7 +312,7 @@ class Chain(CorrelatedRecords):
             )
         if risk.reading != "leakage":  # adversaries in the order of a bound, each read from its experiment
             start = self._strongest(risk)
-            screened = screen(self._laws, self.reach, self._segments(), risk, start, deadline, progress)
+            screened = screen(self._laws, self.reach, self._segment_adversaries(), risk, start, deadline, progress)
             return self._outcome(*screened, risk)
         found, upper, examined = self._scan(risk, deadline, progress, every=False)
         complete = upper <= found[0].value * _TIE
@@ -374,9 +383,9 @@ class Chain(CorrelatedRecords):
         """An upper bound for one target over all knowledge: its own move, and the swing or the reach of either side."""
         own = np.abs(self.parts.amounts[i][:, None] - self.parts.amounts[i]) * (self.parts.unit / risk.width)
         if i > 0:
-            own = own + np.minimum(swing(self._walks.ahead[i - 1].T), float(self.reach[:i].sum()) / risk.width)
+            own = own + np.minimum(log_odds_range(self._walks.ahead[i - 1].T), float(self.reach[:i].sum()) / risk.width)
         if i + 1 < self.n:
-            own = own + np.minimum(swing(self._walks.ahead[i]), float(self.reach[i + 1 :].sum()) / risk.width)
+            own = own + np.minimum(log_odds_range(self._walks.ahead[i]), float(self.reach[i + 1 :].sum()) / risk.width)
         return float(own.max()) * (1 + 1e-12)
 
     def _leaks(self, sides: list[ChainSide], scale: float) -> tuple[Array, list[tuple[int, int]]]:
@@ -403,20 +412,20 @@ class Chain(CorrelatedRecords):
         """Name the neighbours only, where what lies beyond makes no difference; otherwise everyone beyond too."""
         known = found.known
         full = self._walks.filled(found.target, known, self.n)
-        if len(known) < len(full) and self._blurred(found.target, known, risk) < found.value * (1 - 1e-12):
+        if len(known) < len(full) and self._blurred_risk(found.target, known, risk) < found.value * (1 - 1e-12):
             known = full
         values = None if len(known) == self.n - 1 else {j: float(self.parts.values[j][v]) for j, v in known.items()}
         method = "all segments between known neighbours" if complete else "segments examined until the time limit"
         return Outcome(found.value, found.target, tuple(sorted(known)), values, upper, complete, examined, method)
 
-    def _blurred(self, target: int, known: Mapping[int, int], risk: RiskMeasure) -> float:
+    def _blurred_risk(self, target: int, known: Mapping[int, int], risk: RiskMeasure) -> float:
         """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
         try:
             return risk.read(self._laws(target, known))
         except InputError:
             return 0.0
 
-    def _segments(self) -> Iterator[tuple[int, dict[int, int]]]:
+    def _segment_adversaries(self) -> Iterator[tuple[int, dict[int, int]]]:
         """(target, numbers of known values) for every segment with something unknown, all beyond it known."""
         for i in range(self.n):
             for left in [None, *((t, v) for t in range(i) for v in range(self.initial.size))]:
@@ -439,14 +448,14 @@ class Chain(CorrelatedRecords):
         risk = self._risk(scale, sigma)
         if risk.noise == "sigma":
             return self.table().by_known(sigma=sigma, time_limit=time_limit, progress=progress)
-        best, bound, examined = self._scan(risk, until(time_limit), progress, every=True)
+        best, bound, examined = self._scan(risk, deadline_after(time_limit), progress, every=True)
         done = bound == -math.inf  # nothing was left out
         rows = []
         for k in range(self.n - 1):
             fits = [f for kind, f in enumerate(best) if f.target >= 0 and kind // 3 <= self.n - 1 - k and kind % 3 <= k]
-            top = max(fits, key=lambda f: f.value, default=self._someone(k))
+            top = max(fits, key=lambda f: f.value, default=self._placeholder(k))
             known = self._walks.filled(top.target, top.known, k - len(top.known))
-            value = self._blurred(top.target, known, risk)
+            value = self._blurred_risk(top.target, known, risk)
             upper = max(top.value, bound, value)
             exact = done and value >= upper * (1 - 1e-12)
             told = {j: float(self.parts.values[j][v]) for j, v in known.items()}
@@ -454,12 +463,12 @@ class Chain(CorrelatedRecords):
             outcome = Outcome(
                 value, top.target, tuple(sorted(known)), told, value if exact else upper, exact, examined, method
             )
-            rows.append(self._told(risk, outcome))
+            rows.append(self._result(risk, outcome))
         strongest = self._strongest(risk)
-        rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, examined, risk)))
+        rows.append(self._result(risk, self._outcome(strongest, strongest.value, True, examined, risk)))
         return tuple(rows)
 
-    def _someone(self, known: int) -> WorstPattern:
+    def _placeholder(self, known: int) -> WorstPattern:
         """Someone after the first record who knows so many at the end: what is named if time ran out before anyone."""
         near = self.n - known
         value = int(np.argmax(self._walks.marginals[near])) if known else 0
@@ -492,10 +501,10 @@ class Chain(CorrelatedRecords):
     def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
         """An independent record only blurs the answer about the others: the chain of the others, or its own reach."""
         alone = WorstPattern(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
-        own = self._told(risk, self._outcome(alone, alone.value, True, 1, risk))
+        own = self._result(risk, self._outcome(alone, alone.value, True, 1, risk))
         if self.n == 1:
             return own
-        rest = self.without(record)._worst_by(risk, time_limit, None)
+        rest = self.without(record)._worst_by_risk(risk, time_limit, None)
         if rest.leakage >= own.leakage:
             return rest
         return own if rest.complete else replace(own, upper=max(own.upper, rest.upper), complete=False)

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError, MissingExtra, type_phrase
-from .answer_laws import Contributions, Laws, contributions, convolve, shifted
+from .answer_laws import Contributions, Laws, contributions, convolve, shift_sums
 from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, record_names
-from .tables import MOST_CELLS, TOTAL, JointTable, check_probabilities, swing
+from .tables import MOST_CELLS, TOTAL, JointTable, check_probabilities, log_odds_range
 
 _MOST_NUMBERS = 2**22  # in one factor
 _SMALL_TABLE = 2**14
@@ -70,10 +70,10 @@ class Network(CorrelatedRecords):
         return f"correlated.tree({self.n} records)"
 
     def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
-        live = [_observed(f, known) for f in self.factors]
+        live = [_conditioned(f, known) for f in self.factors]
         left = {j for j in range(self.n) if j != target and j not in known}
         while left:
-            j = min(left, key=lambda r: (_cost(live, r), r))
+            j = min(left, key=lambda r: (_join_size(live, r), r))
             left.discard(j)
             touching = [f for f in live if j in f.records]
             live = [f for f in live if j not in f.records]
@@ -81,14 +81,14 @@ class Network(CorrelatedRecords):
             for f in touching[1:]:
                 total = _product(total, f)
             axis = total.records.index(j)
-            places, logs = shifted(total.places, np.moveaxis(total.logs, axis, 0), self.parts.amounts[j])
+            places, logs = shift_sums(total.places, np.moveaxis(total.logs, axis, 0), self.parts.amounts[j])
             rest = tuple(r for r in total.records if r != j)
             live.append(Potential(rest, places, np.logaddexp.reduce(logs, axis=0)))
         d = self.parts.values[target].size
         total = Potential((target,), np.zeros(1), np.zeros((d, 1)))
         for f in live:
             total = _product(total, f)
-        places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
+        places, logs = shift_sums(total.places, total.logs, self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
     def _possible(self, known: tuple[int, ...]) -> Callable[[tuple[int, ...]], bool]:
@@ -126,7 +126,7 @@ class Network(CorrelatedRecords):
                 "give time_limit in seconds for the best found by then with a proven bound",
                 parameter="time_limit",
             )
-        return self._climb(risk, deadline, progress)
+        return self._local_search(risk, deadline, progress)
 
     def _bounds(self, risk: RiskMeasure) -> Array:
         """An upper bound per target over all knowledge: everyone moves together; in a tree, for the leakage, the own
@@ -142,14 +142,14 @@ class Network(CorrelatedRecords):
             for f in pairs:
                 if i in f.records:
                     other = f.records[1 - f.records.index(i)]
-                    beyond = float(self.reach[list(_beyond(pairs, i, other))].sum()) / risk.width
+                    beyond = float(self.reach[list(_far_side(pairs, i, other))].sum()) / risk.width
                     logs = f.logs[..., 0] if f.records[0] == i else f.logs[..., 0].T
-                    across.append(np.minimum(swing(logs), beyond))
+                    across.append(np.minimum(log_odds_range(logs), beyond))
             own = np.abs(self.parts.amounts[i][:, None] - self.parts.amounts[i]) * (self.parts.unit / risk.width)
             bounds[i] = min(bounds[i], float((own + sum(across)).max()) * (1 + 1e-12))
         return bounds
 
-    def _climb(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
+    def _local_search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """From nothing known, make known (or forget) the record that raises the risk most, for each target in turn."""
         bounds = self._bounds(risk)
         upper = float(bounds.max())
@@ -207,7 +207,7 @@ class Network(CorrelatedRecords):
         return self.table()._worst_without(record, risk, time_limit)
 
 
-def _beyond(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
+def _far_side(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
     """The records on the far side of an edge."""
     found, open_ = {other}, [other]
     while open_:
@@ -218,13 +218,13 @@ def _beyond(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
     return found
 
 
-def _observed(f: Potential, known: Mapping[int, int]) -> Potential:
+def _conditioned(f: Potential, known: Mapping[int, int]) -> Potential:
     """A factor at the known values."""
     index = tuple(known[r] if r in known else slice(None) for r in f.records)
     return Potential(tuple(r for r in f.records if r not in known), f.places, f.logs[(*index, slice(None))])
 
 
-def _cost(live: Sequence[Potential], record: int) -> int:
+def _join_size(live: Sequence[Potential], record: int) -> int:
     """How many records summing out this one would join."""
     return len({r for f in live if record in f.records for r in f.records})
 
@@ -395,15 +395,15 @@ def table(
     (1.7633825154, 1, ())
     """
     if hasattr(joint, "get_cpds"):
-        return _of_network(joint, values, weights, names)
-    if rows is None and (_frame(joint) or _tuples(joint)):
+        return _network_table(joint, values, weights, names)
+    if rows is None and (_is_data_frame(joint) or _is_row_list(joint)):
         joint, rows = None, joint
     if (joint is None) == (rows is None):
         raise InputError("give either joint (probabilities) or rows (data to count)")
     if rows is not None:
         if values is not None:
             raise InputError("values belong to joint: rows carry their own", parameter="values")
-        return _counted(rows, weights, names)
+        return _empirical_table(rows, weights, names)
     p = checks.real("joint", joint)
     check_probabilities("joint", p)
     if p.ndim == 0 or 0 in p.shape:
@@ -415,7 +415,7 @@ def table(
     return JointTable(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
 
 
-def _of_network(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
+def _network_table(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
     """The joint table of a network."""
     whole = network(model, values, weights, names=names)
     cells = math.prod(v.size for v in whole.parts.values)
@@ -427,11 +427,11 @@ def _of_network(model: Any, values: Any, weights: ArrayLike | None, names: Seque
     return whole.table()
 
 
-def _frame(data: Any) -> bool:
+def _is_data_frame(data: Any) -> bool:
     return hasattr(data, "columns") and hasattr(data, "to_numpy")
 
 
-def _tuples(data: Any) -> bool:
+def _is_row_list(data: Any) -> bool:
     """A list of tuples is rows, unless it can only be a two-way table of probabilities."""
     if not (isinstance(data, (list, tuple)) and data and all(isinstance(row, tuple) for row in data)):
         return False
@@ -440,9 +440,9 @@ def _tuples(data: Any) -> bool:
     return not (fractions and all(v >= 0 for v in flat) and abs(sum(flat) - 1) <= TOTAL)
 
 
-def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
+def _empirical_table(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
     """The empirical distribution of rows."""
-    if _frame(rows):
+    if _is_data_frame(rows):
         names = [str(c) for c in rows.columns] if names is None else names
         rows = rows.to_numpy()
     else:

@@ -24,19 +24,19 @@ from .records import Progress
 
 
 @lru_cache(maxsize=1)
-def available() -> bool:
+def numba_available() -> bool:
     """Whether numba can be imported (without importing it, which takes half a second)."""
     return find_spec("numba") is not None
 
 
 @lru_cache(maxsize=16)
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function compiled, from numba's disk cache after the first time; itself where numba is missing.
 
     numba writes next to the source, or to the user's cache directory where that is read-only. Where neither can be
     written it refuses to cache: then the function is compiled for this process only.
     """
-    if not available():
+    if not numba_available():
         return function
     numba = import_module("numba")
     try:
@@ -58,21 +58,21 @@ _MOST_FRONT = 200_000
 LEAKAGE, PSI, FRONT = 0, 1, 2
 
 
-def count(n: int) -> int:
+def adversary_count(n: int) -> int:
     """How many adversaries there are: a target and any subset of the others."""
     return n << (n - 1)
 
 
-def seconds(n: int, *, compile: bool | None = None) -> float:
+def forecast_seconds(n: int, *, compile: bool | None = None) -> float:
     """A rough forecast of the time that an enumeration takes."""
-    return count(n) * (1e-8 if _compile(n, compile) else 5e-8)
+    return adversary_count(n) * (1e-8 if _compile(n, compile) else 5e-8)
 
 
 def _compile(n: int, choice: bool | None) -> bool:
-    return available() and n >= _COMPILE_FROM if choice is None else choice
+    return numba_available() and n >= _COMPILE_FROM if choice is None else choice
 
 
-def extended(problem: Problem) -> bool:
+def uses_extended_precision(problem: Problem) -> bool:
     """Whether the search runs in extended precision: few records, badly conditioned."""
     return problem.n <= _EXTENDED and problem.condition > 1e6
 
@@ -94,7 +94,7 @@ def _start(problem: Problem) -> _State:
     return _State(cov @ a, np.diag(cov).copy(), cov.copy(), a @ cov @ a, np.arange(problem.n), 0, 0)
 
 
-def _known(s: _State, record: int) -> _State:
+def _conditioned(s: _State, record: int) -> _State:
     """The next record is known: everything is conditioned on it."""
     p = s.unknown
     keep = np.delete(np.arange(s.ids.size), p)
@@ -118,11 +118,11 @@ def _prefixes(problem: Problem, depth: int) -> Iterator[_State]:
         if t == depth:
             yield state
             continue
-        stack.append((_known(state, t), t + 1))
+        stack.append((_conditioned(state, t), t + 1))
         stack.append((state._replace(g=state.g[1:], unknown=state.unknown + 1), t + 1))
 
 
-class Front:
+class ParetoFront:
     """Adversaries none of which is beaten in both shift and own randomness, sorted by own variance.
 
     ``reached`` holds, per interval of own variance, the largest shift² already seen with less own variance, and
@@ -187,7 +187,7 @@ class _Best(NamedTuple):
     mask: Any
 
 
-class _Kept(NamedTuple):
+class _FrontBuffers(NamedTuple):
     """Candidates for the front, ``found`` (own variance, shift²) of ``found_ids`` (target, known), and what of the
     front they must beat.
     """
@@ -199,7 +199,7 @@ class _Kept(NamedTuple):
     per_bucket: float
 
 
-def _loop(state: _State, asked: _Query, so_far: _Best, kept: _Kept) -> int:
+def _loop(state: _State, asked: _Query, so_far: _Best, kept: _FrontBuffers) -> int:
     """Depth first over the records still open; compiled. How many candidates for the front there were."""
     v0, d0, g0, q0, ids0, unknown0, mask0 = state
     n, mode, variance, trace = asked
@@ -305,7 +305,7 @@ class _Sets(NamedTuple):
     mask: int
 
 
-def _first(problem: Problem, decided: int, kind: Any) -> _Sets:
+def _initial_sets(problem: Problem, decided: int, kind: Any) -> _Sets:
     """Every subset of the first records, all at once: those with a record are written beyond those without."""
     n, every = problem.n, 1 << decided
     a, cov = problem.weights.astype(kind), problem.cov.astype(kind)
@@ -322,7 +322,7 @@ def _first(problem: Problem, decided: int, kind: Any) -> _Sets:
     return _Sets(w[decided:], q, decided, 0, 0)
 
 
-def _rest(sets: _Sets, n: int) -> Iterator[_Sets]:
+def _remaining_sets(sets: _Sets, n: int) -> Iterator[_Sets]:
     """Depth first over the records still open, with and without each."""
     kind, width, first = sets.w.dtype, sets.q.size, sets.decided
     rooms = [np.empty((n - t, n, width), kind) for t in range(first, n)]  # of what joined at t; free by the next time
@@ -344,7 +344,7 @@ def _rest(sets: _Sets, n: int) -> Iterator[_Sets]:
         stack.append(_Sets(new, q, t + 1, s.inside + 1, s.mask | 1 << t))
 
 
-def _read(sets: _Sets, asked: _Query, so_far: _Best, front: Front) -> None:
+def _scan_sets(sets: _Sets, asked: _Query, so_far: _Best, front: ParetoFront) -> None:
     """Adversaries without numba, by what they see, A = K ∪ {i}.
 
     β of every (i, A∖i) is a coefficient of the regression of S on A, and Var(S|A) the own randomness of them all.
@@ -371,7 +371,7 @@ def _read(sets: _Sets, asked: _Query, so_far: _Best, front: Front) -> None:
         return
     if mode == PSI:
         value = value / (variance + np.maximum(own2, trace))
-    columns, firsts = _by_size(value.size.bit_length() - 1)
+    columns, firsts = _subsets_by_size(value.size.bit_length() - 1)
     value = value[columns]
     most = np.maximum.reduceat(value, firsts[:-1])
     first = 0 if inside else 1  # of nobody there is no target
@@ -383,7 +383,7 @@ def _read(sets: _Sets, asked: _Query, so_far: _Best, front: Front) -> None:
 
 
 @lru_cache(maxsize=4)
-def _by_size(records: int) -> tuple[Any, Any]:
+def _subsets_by_size(records: int) -> tuple[Any, Any]:
     """The subsets of so many records, as bits, ordered by their size, and where each size begins."""
     size = np.zeros(1, dtype=np.int64)
     for _ in range(records):
@@ -393,12 +393,12 @@ def _by_size(records: int) -> tuple[Any, Any]:
 
 def _run(
     problem: Problem, mode: int, sigma: float | None, progress: Progress | None, choice: bool | None
-) -> tuple[_Best, Front | None]:
+) -> tuple[_Best, ParetoFront | None]:
     """The best by number of known records and the front; None for it if there is no room."""
     n, fast = problem.n, _compile(problem.n, choice)
     # the last place is for "all known", where nobody is left to ask about
     best = _Best(np.full(n + 1, -1.0), np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
-    front = Front(problem.variance)
+    front = ParetoFront(problem.variance)
     asked = _Query(n, mode, 0.0 if sigma is None else sigma * sigma, problem.trace)
     depth = min(4, n - 1) if fast else max(n - _BATCH, 0)
     room = _MOST_FRONT if mode == FRONT else 1
@@ -406,22 +406,24 @@ def _run(
     parts: Iterator[_State | _Sets] = (
         _prefixes(problem, depth)
         if fast
-        else _rest(_first(problem, n - depth, np.longdouble if extended(problem) else float), n)
+        else _remaining_sets(
+            _initial_sets(problem, n - depth, np.longdouble if uses_extended_precision(problem) else float), n
+        )
     )
     for done, part in enumerate(parts):
         if progress is not None:
-            progress(done / 2**depth, f"{count(n):,} adversaries")
+            progress(done / 2**depth, f"{adversary_count(n):,} adversaries")
         if isinstance(part, _Sets):
-            _read(part, asked, best, front)
+            _scan_sets(part, asked, best, front)
             continue
-        kept = _Kept(found, found_ids, front.reached, front.held, front.per_bucket)
-        size = compiled(_loop)(part._replace(g=np.ascontiguousarray(part.g)), asked, best, kept)
+        kept = _FrontBuffers(found, found_ids, front.reached, front.held, front.per_bucket)
+        size = jit(_loop)(part._replace(g=np.ascontiguousarray(part.g)), asked, best, kept)
         if size > room:
             return best, None
         if mode == FRONT:
             front.add(found[0, :size], found[1, :size], found_ids[0, :size], found_ids[1, :size])
     if progress is not None:
-        progress(1.0, f"{count(n):,} adversaries")
+        progress(1.0, f"{adversary_count(n):,} adversaries")
     return best, front
 
 
@@ -436,11 +438,11 @@ def enumerate_adversaries(
         strongest = None if sigma is None else problem.strongest(k)
         if strongest is not None and problem.value(*strongest, sigma) > value:
             (who, known), value = strongest, problem.value(*strongest, sigma)
-        out.append(WorstNormal(value, who, known, value, count(problem.n)))
+        out.append(WorstNormal(value, who, known, value, adversary_count(problem.n)))
     return out
 
 
-def front(
+def pareto_front(
     problem: Problem, *, progress: Progress | None = None, compile: bool | None = None
 ) -> list[tuple[int, tuple[int, ...], AnswerShift]] | None:
     """Every adversary that no other beats in both shift and own randomness; None if there is no room."""

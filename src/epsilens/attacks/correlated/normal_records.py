@@ -34,19 +34,19 @@ from .records import (
     Progress,
     RecordContribution,
     Worst,
-    contributions_of,
+    checked_time_limit,
     reading_limit,
+    record_contributions,
     record_names,
     record_number,
-    time_allowed,
 )
 
-_OWN = (
+_OWN_RANDOMNESS = (
     "the randomness of the records that the adversary does not know is counted as noise: an assumption about the data, "
     "which no mechanism enforces (own_noise=False leaves it out)"
 )
 _EXACT = "the answers share what is unknown and are read as one release of a vector: jointly normal, exact"
-_TOLD = (
+_DISCLOSED = (
     "the answers share what is unknown and are read as one release of a vector: an upper bound, the adversary being "
     "told what the unknown records add beyond what the target says of them"
 )
@@ -61,7 +61,7 @@ _NOT_COUNTED = (
 Candidate = tuple[int, tuple[int, ...], AnswerShift]
 
 
-def seen_by(
+def adversary_experiment(
     records: NormalRecords,
     i: int,
     known: tuple[int, ...],
@@ -91,7 +91,7 @@ def seen_by(
         else None
     )
     worlds = Worlds(WorldsKind.CORRELATED, words=(f"{title} has one value", f"{title} has another, {reach:g} more"))
-    notes = (_OWN,) if own > 0 else ()
+    notes = (_OWN_RANDOMNESS,) if own > 0 else ()
     return Experiment(_law(seen.shift, own, name, width), "correlated", parameters, worlds, notes, latent=latent)
 
 
@@ -139,18 +139,18 @@ class UnknownNormals(Latent):
         each and C what the unknown records leave them: exact. Otherwise the adversary is told what the unknown records
         add beyond what follows from the target, and bare noise is left: an upper bound, exact for pure ε.
         """
-        told = [(self._shared(answer), k) for answer, k in answers]
+        told = [(self._matching_answer(answer), k) for answer, k in answers]
         bare = any(answer.covers or not answer.own_noise or answer.seen.own == 0 for answer, _ in told)
         if not bare and all(answer.noise == "sigma" for answer, _ in told):
-            return Normal(np.asarray(self._normal(told))), _EXACT
+            return Normal(np.asarray(self._joint_psi(told))), _EXACT
         factors = [Factor(_law(answer.seen.shift, 0.0, answer.noise, answer.width), k) for answer, k in told]
         bound = product(factors).law.as_bound()
         single = [_law(a.seen.shift, a.seen.own if a.own_noise else 0.0, a.noise, a.width) for a, _ in told]
         if bare:  # what is left out may hide more than is shown
-            return bound, _TOLD
-        return TwoSidedBound((bound,), attained=strongest_attack(tuple(single))), _TOLD
+            return bound, _DISCLOSED
+        return TwoSidedBound((bound,), attained=strongest_attack(tuple(single))), _DISCLOSED
 
-    def _shared(self, answer: Latent) -> UnknownNormals:
+    def _matching_answer(self, answer: Latent) -> UnknownNormals:
         """The answer, if it is one to the same adversary about the same records."""
         if isinstance(answer, UnknownNormals):
             mine, theirs = ((u.records.cov, u.records.names, u.records.reach) for u in (self, answer))
@@ -162,7 +162,7 @@ class UnknownNormals(Latent):
             "(with weights of their own), one target and the same known records; give these"
         )
 
-    def _normal(self, told: Sequence[tuple[UnknownNormals, int]]) -> float:
+    def _joint_psi(self, told: Sequence[tuple[UnknownNormals, int]]) -> float:
         """ψ of answers with normal noise, rounded up."""
         counted: dict[Hashable, tuple[UnknownNormals, float]] = {}
         for answer, k in told:  # of one query the answers say as much as their mean
@@ -186,12 +186,12 @@ class UnknownNormals(Latent):
 def _candidates(model: NormalRecords, time_limit: float | None, progress: Progress | None) -> list[Candidate] | None:
     """The adversaries that no other beats in both shift and own randomness, where all can be enumerated in time."""
     allowed = _COMPARE_SECONDS if time_limit is None else time_limit
-    if model.n > enumeration.LARGEST or enumeration.seconds(model.n) > allowed:
+    if model.n > enumeration.LARGEST or enumeration.forecast_seconds(model.n) > allowed:
         return None
-    return enumeration.front(model.problem, progress=progress)
+    return enumeration.pareto_front(model.problem, progress=progress)
 
 
-def _read(candidates: list[Candidate], name: str, choice: Choice) -> Any:
+def _candidate_readings(candidates: list[Candidate], name: str, choice: Choice) -> Any:
     """The chosen reading of every candidate at the chosen noise, in one go."""
     shift = np.asarray([seen.shift for *_, seen in candidates])
     own = np.asarray([seen.own for *_, seen in candidates])
@@ -245,7 +245,7 @@ class NormalRecords(ValueSemantics):
 
         β = Cov(S, x_i | x_K)/Var(x_i | x_K) and σ₀² = Var(S | x_i, x_K), S the true answer (paper 004, Theorem 6).
         """
-        return self.problem.adversary(*self._who(target, known))
+        return self.problem.adversary(*self._adversary_records(target, known))
 
     def leakage(self, target: int | str, known: Iterable[int | str] = (), *, scale: ArrayLike = 1.0) -> Number:
         """The exact prior differential privacy of one adversary under Laplace noise: reach·|β|/scale.
@@ -279,10 +279,10 @@ class NormalRecords(ValueSemantics):
         >>> round(normal([[1, 0.5], [0.5, 1]]).experiment(0, sigma=1.0).psi(), 6)
         1.133893
         """
-        i, given = self._who(target, known)
+        i, given = self._adversary_records(target, known)
         seen = self.problem.adversary(i, given)
         name, width = noise_width(scale, sigma)
-        return seen_by(self, i, given, seen, name, width, _flag("own_noise", own_noise))
+        return adversary_experiment(self, i, given, seen, name, width, _flag("own_noise", own_noise))
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
@@ -308,17 +308,17 @@ class NormalRecords(ValueSemantics):
         (1, (2,), 10.874645)
         """
         name, width = noise_width(scale, sigma)
-        counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
+        counted = self._search_sigma(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         most = None if known_at_most is None else checks.integer("known_at_most", known_at_most, low=0)
         result = search(
             self.problem,
             counted,
             most=None if most is None else min(most, self.n - 1),
             targets=None if target is None else (self._record("target", target),),
-            time_limit=time_allowed(time_limit),
+            time_limit=checked_time_limit(time_limit),
             progress=progress,
         )
-        return self._told(result, name, width, counted)
+        return self._result(result, name, width, counted)
 
     def by_known(
         self,
@@ -338,19 +338,19 @@ class NormalRecords(ValueSemantics):
         [2.6, 1.4444, 1.0]
         """
         name, width = noise_width(scale, sigma)
-        counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
+        counted = self._search_sigma(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         targets = None if target is None else (self._record("target", target),)
         results = search_by_known(
-            self.problem, counted, targets=targets, time_limit=time_allowed(time_limit), progress=progress
+            self.problem, counted, targets=targets, time_limit=checked_time_limit(time_limit), progress=progress
         )
-        return tuple(self._told(r, name, width, counted) for r in results)
+        return tuple(self._result(r, name, width, counted) for r in results)
 
-    def _searched(self, sigma: float) -> float:
+    def _search_sigma(self, sigma: float) -> float:
         """σ for a search in squares: beyond these ends ψ of the worst adversary is proportional to 1/σ."""
         most = float(np.abs(self.problem.weights).max()) or 1.0
         return min(max(sigma, 1e-80 * most), 1e80 * most)
 
-    def _told(self, result: SearchResult, name: str, width: float, counted: float | None) -> Worst:
+    def _result(self, result: SearchResult, name: str, width: float, counted: float | None) -> Worst:
         unit = width if counted is None else width / counted  # with own noise the search already divided by it
         found = result.found
         return Worst(
@@ -393,7 +393,7 @@ class NormalRecords(ValueSemantics):
             cov[j, j] = self.cov[j, j]
             return NormalRecords(cov, self.weights, self.reach, self.names).worst(**asked, time_limit=share)
 
-        return contributions_of(
+        return record_contributions(
             self.names, lambda share: self.worst(**asked, time_limit=share), without, time_limit, progress
         )
 
@@ -408,11 +408,13 @@ class NormalRecords(ValueSemantics):
         """
         name, width = noise_width(scale, sigma)
         found = self.largest_shift(time_limit).found
-        return seen_by(self, found.target, found.known, AnswerShift(found.upper, 0.0), name, width, False, True)
+        return adversary_experiment(
+            self, found.target, found.known, AnswerShift(found.upper, 0.0), name, width, False, True
+        )
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> SearchResult:
         """The adversary with the largest shift, sought once."""
-        limit = time_allowed(time_limit)
+        limit = checked_time_limit(time_limit)
         if limit not in self._shifts:
             self._shifts[limit] = search(self.problem, None, time_limit=limit, progress=progress)
         return self._shifts[limit]
@@ -443,7 +445,7 @@ class NormalRecords(ValueSemantics):
         >>> round(c.value, 4), c.parameter
         (2.8309, 'sigma')
         """
-        own_noise, time_limit = _flag("own_noise", own_noise), time_allowed(time_limit)
+        own_noise, time_limit = _flag("own_noise", own_noise), checked_time_limit(time_limit)
         name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
         pure = told == "leakage"  # own randomness changes nothing: the largest shift decides
         if pure:
@@ -466,10 +468,10 @@ class NormalRecords(ValueSemantics):
         for _ in range(1000):
 
             def mechanism(*, sensitivity: float, who: Candidate = binding, **width: float) -> Experiment:
-                return seen_by(self, *who, name, width[name], True)
+                return adversary_experiment(self, *who, name, width[name], True)
 
             choice = pick(mechanism, name, at_most=limit, reading=told, given={"sensitivity": most}, **args)
-            readings = _read(candidates, name, choice)
+            readings = _candidate_readings(candidates, name, choice)
             top = int(np.argmax(readings))
             if readings[top] <= choice.limit or candidates[top] == binding:
                 break
@@ -477,7 +479,9 @@ class NormalRecords(ValueSemantics):
         if pure:
             target, known, seen = binding
             own = self.problem.adversary(target, known).own if own_noise else 0.0
-            shown = seen_by(self, target, known, AnswerShift(seen.shift, own), name, choice.value, own_noise)
+            shown = adversary_experiment(
+                self, target, known, AnswerShift(seen.shift, own), name, choice.value, own_noise
+            )
             choice = replace(choice, experiment=shown)
         return replace(choice, remarks=remarks)
 
@@ -486,7 +490,7 @@ class NormalRecords(ValueSemantics):
     def _record(self, name: str, value: Any) -> int:
         return record_number(name, value, self.names)
 
-    def _who(self, target: Any, known: Any) -> tuple[int, tuple[int, ...]]:
+    def _adversary_records(self, target: Any, known: Any) -> tuple[int, tuple[int, ...]]:
         i = self._record("target", target)
         try:
             listed = None if isinstance(known, str) else list(known)

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...errors import InputError
 from . import normal_enumeration as enumeration
-from .normal_enumeration import available, compiled
+from .normal_enumeration import jit, numba_available
 from .normal_problem import Problem, WorstNormal, closed_form
 from .records import Progress
 
@@ -66,7 +66,7 @@ class _SearchTask(NamedTuple):
     close: float
 
 
-def _fix(node: _Node, mark: Any, j: int, to: int) -> None:
+def _decide_record(node: _Node, mark: Any, j: int, to: int) -> None:
     """Decide record j: into U₀ (unknown) or out of U₁ (known); then it is free no more."""
     matrices, vectors, sums = node
     k, sign = (0, 1.0) if to == UNKNOWN else (1, -1.0)
@@ -84,7 +84,9 @@ def _fix(node: _Node, mark: Any, j: int, to: int) -> None:
     mark[j] = to
 
 
-def _settle(node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any) -> tuple[float, int, float, float]:
+def _reduce_node(
+    node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
+) -> tuple[float, int, float, float]:
     """Fix every record that has only one way left, then name the one to branch on (−1: the node is closed).
 
     Returns the best value so far (``winner`` receives the marks of the adversary who improves it), the record, and the
@@ -95,9 +97,9 @@ def _settle(node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
     dirty = True
     while True:
         if sparse and dirty:
-            for j in np.flatnonzero((mark == FREE) & ~_reached(links, first, mark != KNOWN)):
+            for j in np.flatnonzero((mark == FREE) & ~_linked(links, first, mark != KNOWN)):
                 vectors[3, j] = 0.0  # exactly: the known records cut it off from the target, so it cannot matter
-                _fix(node, mark, int(j), KNOWN)
+                _decide_record(node, mark, int(j), KNOWN)
         free = np.flatnonzero(mark == FREE)
         f, k = free.size, int(np.count_nonzero(mark == KNOWN))
         if k > most or k + f < least:
@@ -139,10 +141,10 @@ def _settle(node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
         if worse[pick] <= cut:
             return best, -1, 0.0, 0.0
         dirty = bool(unknown[pick] <= cut)
-        _fix(node, mark, int(free[pick]), KNOWN if dirty else UNKNOWN)
+        _decide_record(node, mark, int(free[pick]), KNOWN if dirty else UNKNOWN)
 
 
-def _reached(links: Any, first: Any, inside: Any) -> Any:
+def _linked(links: Any, first: Any, inside: Any) -> Any:
     """The records linked to the target through records that are not known."""
     seen = first & inside
     while True:
@@ -152,10 +154,10 @@ def _reached(links: Any, first: Any, inside: Any) -> Any:
         seen = grown
 
 
-def _settle_loops(
+def _reduce_node_loops(
     at: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
 ) -> tuple[float, int, float, float]:
-    """The same as :func:`_settle`, written in plain loops for the compiler."""
+    """The same as :func:`_reduce_node`, written in plain loops for the compiler."""
     matrices, vectors, sums = at
     ai, links, first, sparse, psi, variance, trace, least, most, close = asked
     m = mark.size
@@ -339,7 +341,7 @@ def branch_and_bound(
         heap.append((-float(roots[i]), len(heap), i, np.zeros(n - 1, dtype=np.int64)))
     heapq.heapify(heap)
     highest, examined, pushed = -heap[0][0], best.examined, len(heap)
-    fast = available() if compile is None else compile
+    fast = numba_available() if compile is None else compile
     while heap and -heap[0][0] > best.value * (1 + _CLOSE):
         now = time.monotonic()
         if deadline is not None and now > deadline and examined:
@@ -348,7 +350,7 @@ def branch_and_bound(
         ready = compile is True or (
             now - began > _INTERPRETED_SECONDS and (deadline is None or deadline - now > _COMPILING)
         )
-        settle: Any = compiled(_settle_loops) if fast and ready else _settle
+        settle: Any = jit(_reduce_node_loops) if fast and ready else _reduce_node
         others = np.flatnonzero(np.arange(n) != i)
         links = linked[np.ix_(others, others)], linked[others, i]
         asked = _SearchTask(
@@ -369,8 +371,8 @@ def branch_and_bound(
                 continue
             copied = mark.copy()
             copy = _Node(*(part.copy() for part in node))
-            _fix(node, mark, j, UNKNOWN)
-            _fix(copy, copied, j, KNOWN)
+            _decide_record(node, mark, j, UNKNOWN)
+            _decide_record(copy, copied, j, KNOWN)
             children = [(min(unknown, bound), mark, node), (min(known, bound), copied, copy)]
             open_ += sorted(children, key=lambda c: c[0])  # the more promising one first
         for bound, mark, _ in open_:
@@ -413,12 +415,14 @@ def search(
 ) -> SearchResult:
     """The worst adversary who knows ``least`` to ``most`` records, for Laplace (σ None) or Gaussian noise."""
     result = _search(problem, sigma, least, most, targets, time_limit, progress)
-    return result._replace(found=result.found._replace(upper=result.found.upper * (1 + _lost(problem, targets))))
+    return result._replace(
+        found=result.found._replace(upper=result.found.upper * (1 + _rounding_share(problem, targets)))
+    )
 
 
-def _lost(problem: Problem, targets: tuple[int, ...] | None) -> float:
+def _rounding_share(problem: Problem, targets: tuple[int, ...] | None) -> float:
     """What rounding may have cost a search in doubles, as a share; nothing unless it is badly conditioned."""
-    small = problem.condition <= 1e6 or (targets is None and enumeration.extended(problem))
+    small = problem.condition <= 1e6 or (targets is None and enumeration.uses_extended_precision(problem))
     return 0.0 if small else 4 * float(np.finfo(float).eps) * problem.condition * problem.n
 
 
@@ -434,15 +438,15 @@ def _search(
     n = problem.n
     most, everyone = n - 1 if most is None else most, tuple(range(n))
     who = everyone if targets is None else targets
-    precise = targets is None and enumeration.extended(problem)
+    precise = targets is None and enumeration.uses_extended_precision(problem)
     closed = None if precise else closed_form(problem, sigma, least, most, who)
     if closed is not None:
         return SearchResult(closed[0], f"closed form ({closed[1]})", True)
-    if least == 0 and _sets(n, most) <= _FEW and most < n - 1 and n > 14:
-        return SearchResult(_few(problem, sigma, most, who), "enumeration", True)
+    if least == 0 and _set_count(n, most) <= _FEW and most < n - 1 and n > 14:
+        return SearchResult(_small_sets(problem, sigma, most, who), "enumeration", True)
     began = time.monotonic()
     deadline = None if time_limit is None else began + time_limit
-    quick = enumeration.seconds(n, compile=False) <= min(
+    quick = enumeration.forecast_seconds(n, compile=False) <= min(
         _ENUMERATE_SECONDS, math.inf if time_limit is None else time_limit / 2
     )
     if quick and who == everyone:
@@ -455,8 +459,8 @@ def _search(
         )
     small = time_limit is None and n <= enumeration.LARGEST and who == everyone
     if small:  # one of the two is quick; nobody knows which
-        deadline = began + max(2 * enumeration.seconds(n), 1.0)
-    start = _start(problem, sigma, least, most, who, None if time_limit is None else began + time_limit / 4)
+        deadline = began + max(2 * enumeration.forecast_seconds(n), 1.0)
+    start = _start_adversary(problem, sigma, least, most, who, None if time_limit is None else began + time_limit / 4)
     found = branch_and_bound(
         problem, sigma, least=least, most=most, targets=targets, start=start, progress=progress, deadline=deadline
     )
@@ -471,11 +475,11 @@ def _enumerate(problem: Problem, sigma: float | None, least: int, most: int, pro
     return SearchResult(max(every[least : most + 1], key=lambda f: f.value), "enumeration", True)
 
 
-def _sets(n: int, most: int) -> int:
+def _set_count(n: int, most: int) -> int:
     return sum(math.comb(n, k) for k in range(min(most, n) + 1))
 
 
-def _few(problem: Problem, sigma: float | None, most: int, targets: tuple[int, ...]) -> WorstNormal:
+def _small_sets(problem: Problem, sigma: float | None, most: int, targets: tuple[int, ...]) -> WorstNormal:
     """Every set of at most ``most`` known records, when these are few."""
     n, a, cov = problem.n, problem.weights, problem.cov
     best, examined = WorstNormal(-1.0, targets[0], (), np.inf, 0), 0
@@ -499,7 +503,7 @@ def _few(problem: Problem, sigma: float | None, most: int, targets: tuple[int, .
     return WorstNormal(value_, best.target, best.known, value_, examined)
 
 
-def _start(
+def _start_adversary(
     problem: Problem,
     sigma: float | None,
     least: int,
@@ -532,12 +536,12 @@ def _start(
         for i in sorted(targets, key=lambda i: -float(bounds[i])):
             if deadline is None or time.monotonic() > deadline:
                 break
-            best = max(best, _climb(problem, sigma, i), key=lambda f: f.value)
+            best = max(best, _local_search(problem, sigma, i), key=lambda f: f.value)
     # a little less, so that rounding in its favour cannot close the search before it has begun
     return best._replace(value=best.value * (1 - 1e-12))
 
 
-def _climb(problem: Problem, sigma: float | None, i: int) -> WorstNormal:
+def _local_search(problem: Problem, sigma: float | None, i: int) -> WorstNormal:
     """Start from an adversary who knows nothing; change what they know about one record as long as that helps.
 
     Λ bordered by a and Λ_i is swept on the unknown records U: the corner then holds −(p, c, g) of the bounds, and
@@ -582,10 +586,10 @@ def search_by_known(
 ) -> list[SearchResult]:
     """The worst adversary for each exact number of known records, 0 to n − 1."""
     n = problem.n
-    quick = n <= enumeration.LARGEST and (time_limit is None or enumeration.seconds(n) <= time_limit)
+    quick = n <= enumeration.LARGEST and (time_limit is None or enumeration.forecast_seconds(n) <= time_limit)
     if targets is None and quick:
         every = enumeration.enumerate_adversaries(problem, sigma, progress=progress)
-        lost = 1 + _lost(problem, targets)
+        lost = 1 + _rounding_share(problem, targets)
         return [SearchResult(found._replace(upper=found.upper * lost), "enumeration", True) for found in every]
     who = tuple(range(n)) if targets is None else targets
     if time_limit is None and n > enumeration.LARGEST and closed_form(problem, sigma, n // 2, n // 2, who) is None:

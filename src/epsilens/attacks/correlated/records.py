@@ -30,7 +30,18 @@ from ...numerics.values import FrozenMapping, ValueSemantics, fingerprint
 from ...readings.law import Law
 from ...results import SentenceResult, ShortResult
 from ..latent import LatentAnswer, joint_law, mixture_pair
-from .answer_laws import Contributions, Laws, displacement, excess, experiment, leak, merge, noise, psi, suprema
+from .answer_laws import (
+    Contributions,
+    Laws,
+    displacement,
+    excess,
+    experiment,
+    largest_leakage,
+    merge_sums,
+    noise,
+    psi,
+    suprema,
+)
 
 #: Called with the share of the work done (0 to 1) and a few words on where it stands.
 Progress: TypeAlias = Callable[[float, str], None]
@@ -58,14 +69,14 @@ def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
     return names.index(value)
 
 
-def time_allowed(time_limit: Any) -> float | None:
+def checked_time_limit(time_limit: Any) -> float | None:
     """A time limit above zero, or none."""
     return None if time_limit is None else float(checks.positive("time_limit", checks.scalar("time_limit", time_limit)))
 
 
-def until(time_limit: Any) -> float:
+def deadline_after(time_limit: Any) -> float:
     """When a time limit that begins now is over; never, where there is none."""
-    limit = time_allowed(time_limit)
+    limit = checked_time_limit(time_limit)
     return math.inf if limit is None else time.monotonic() + limit
 
 
@@ -164,7 +175,7 @@ class RecordContribution(ValueSemantics, ShortResult):
         }
 
 
-def contributions_of(
+def record_contributions(
     names: tuple[str, ...],
     worst: Callable[[float | None], Worst],
     without: Callable[[int, float | None], Worst],
@@ -172,7 +183,7 @@ def contributions_of(
     progress: Progress | None,
 ) -> tuple[RecordContribution, ...]:
     """The worst case as it is and ``without`` each record's correlations, each in an equal share of the time."""
-    limit = time_allowed(time_limit)
+    limit = checked_time_limit(time_limit)
     share = None if limit is None else limit / (len(names) + 1)
     whole, out = worst(share), []
     for j, name in enumerate(names):
@@ -258,7 +269,7 @@ class RiskMeasure:
     def read(self, laws: Laws, enough: float = 0.0) -> float:
         """The risk of one adversary; what is at most ``enough`` need not be exact."""
         if self.reading == "leakage":
-            return leak(laws, self.width)[0]
+            return largest_leakage(laws, self.width)[0]
         if self.at_once:
             with np.errstate(invalid="ignore"):
                 weights = np.nan_to_num(np.exp(laws.logs - laws.logs.max(axis=0)))
@@ -399,7 +410,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
     # -- one adversary -------------------------------------------------------------------------------------------
 
     def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        return self._alone(target) if len(known) == self.n - 1 else self._mixtures(target, known)
+        return self._mechanism_laws(target) if len(known) == self.n - 1 else self._mixtures(target, known)
 
     def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
@@ -427,8 +438,8 @@ class CorrelatedRecords(ValueSemantics, ABC):
         width = self._risk(scale, None).width
         i, given = self._adversary(target, known)
         if isinstance(given, dict):
-            return leak(self._checked(i, given), width)[0]
-        return max((leak(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
+            return largest_leakage(self._feasible_laws(i, given), width)[0]
+        return max((largest_leakage(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
 
     def experiment(
         self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
@@ -445,7 +456,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o)))
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
-        laws = self._checked(i, given)
+        laws = self._feasible_laws(i, given)
         made = experiment(laws, target=i, title=self.names[i], known=told, scale=scale, sigma=sigma, pair=pair)
         if laws.single:  # nothing is unknown
             return made
@@ -461,12 +472,12 @@ class CorrelatedRecords(ValueSemantics, ABC):
 
         Exact, or at the time limit (in seconds) the best found with a proven upper bound.
         """
-        return self._worst_by(self._risk(scale, sigma), time_limit, progress)
+        return self._worst_by_risk(self._risk(scale, sigma), time_limit, progress)
 
-    def _worst_by(self, risk: RiskMeasure, time_limit: float | None, progress: Progress | None) -> Worst:
-        return self._told(risk, self._search(risk, until(time_limit), progress))
+    def _worst_by_risk(self, risk: RiskMeasure, time_limit: float | None, progress: Progress | None) -> Worst:
+        return self._result(risk, self._search(risk, deadline_after(time_limit), progress))
 
-    def _told(self, risk: RiskMeasure, found: Outcome) -> Worst:
+    def _result(self, risk: RiskMeasure, found: Outcome) -> Worst:
         return Worst(
             leakage=found.value,
             objective="psi" if risk.noise == "sigma" else "leakage",
@@ -490,9 +501,9 @@ class CorrelatedRecords(ValueSemantics, ABC):
         contribution says that the record's correlations hide others. Largest first.
         """
         risk = self._risk(scale, sigma)
-        return contributions_of(
+        return record_contributions(
             self.names,
-            lambda share: self._worst_by(risk, share, None),
+            lambda share: self._worst_by_risk(risk, share, None),
             lambda j, share: self._worst_without(j, risk, share),
             time_limit,
             progress,
@@ -520,7 +531,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
         (1.189395, 2.466303)
         """
-        time_limit = time_allowed(time_limit)
+        time_limit = checked_time_limit(time_limit)
         name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
         floor = RiskMeasure(told, name, 1.0, args).floor
         if not limit > floor:
@@ -533,7 +544,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         most, everyone = float(self.reach.max()), float(self.reach.sum())
         if most == 0:
             raise InputError("no record moves the answer: every weight or every range is 0, so no noise is needed")
-        deadline = until(time_limit)
+        deadline = deadline_after(time_limit)
 
         def risk(width: float) -> RiskMeasure:
             return RiskMeasure(told, name, width, args)
@@ -542,7 +553,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             return self._search(risk(width), deadline, progress)
 
         # everyone else known: the mechanism alone sets the least noise
-        width = _least(lambda w: risk(w).shift(most), limit, most)
+        width = _least_width(lambda w: risk(w).shift(most), limit, most)
         found, step = search(width), 2.0**-52
         for _ in range(200):
             if found.upper <= limit or found.value <= limit:  # done, or the deadline came before the proof
@@ -551,14 +562,14 @@ class CorrelatedRecords(ValueSemantics, ABC):
                 width, step = width * (1 + step), 2 * step
             else:
                 numbers = {j: self.parts.number(j, v) for j, v in (found.values or {}).items()}
-                laws = self._alone(found.target) if found.values is None else self._laws(found.target, numbers)
-                width = max(_least(lambda w: risk(w).read(laws), limit, width), width)  # noqa: B023 - used at once
+                laws = self._mechanism_laws(found.target) if found.values is None else self._laws(found.target, numbers)
+                width = max(_least_width(lambda w: risk(w).read(laws), limit, width), width)  # noqa: B023 - used at once
             found = search(width)
         binding = Binding.LIMIT
         remarks: tuple[str, ...] = ()
         if found.upper > limit:
             remarks = (_LATE,)
-            width = _least(lambda w: risk(w).shift(everyone), limit, most)
+            width = _least_width(lambda w: risk(w).shift(everyone), limit, most)
             found = replace(search(width), upper=risk(width).shift(everyone))
         known: Any = found.values if found.values is not None else found.known
         try:
@@ -607,7 +618,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
         return i, tuple(sorted(records))
 
-    def _alone(self, target: int) -> Laws:
+    def _mechanism_laws(self, target: int) -> Laws:
         """Every other record is known: the mechanism alone, also where the model says this cannot happen."""
         amounts = self.parts.amounts[target] * self.parts.unit
         order = np.argsort(amounts, kind="stable")
@@ -615,7 +626,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         logs[np.arange(order.size), order] = 0.0
         return Laws(amounts[order], logs, self.parts.values[target], single=True)
 
-    def _checked(self, target: int, known: Mapping[int, int]) -> Laws:
+    def _feasible_laws(self, target: int, known: Mapping[int, int]) -> Laws:
         laws = self._laws(target, known)
         if not laws.possible:
             told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
@@ -652,11 +663,11 @@ class UnknownRecords(Latent):
 
     def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
         """All answers as one release of a vector: the same values of the unknown records in each."""
-        told = [(self._shared(answer), k) for answer, k in answers]
+        told = [(self._matching_answer(answer), k) for answer, k in answers]
         if self.rate == 1 and all(answer.rate == 1 and answer.model == self.model for answer, _ in told):
             laws = self.model._laws(self.target, dict(self.known))  # one query: its sum is all that is unknown
             (places0, logs0), (places1, logs1) = (laws.column(v) for v in self.pair)
-            places, where = merge(np.concatenate((places0, places1)))
+            places, where = merge_sums(np.concatenate((places0, places1)))
             prior = np.exp(np.concatenate((logs0, logs1)))
             shares = np.zeros((where.size, places.size))
             shares[np.arange(where.size), where] = 1.0
@@ -664,17 +675,17 @@ class UnknownRecords(Latent):
             made = [(LatentAnswer(places, shares, answer.noise, answer.width), k) for answer, k in told]
             return joint_law(np.where(first, prior, 0.0), np.where(first, 0.0, prior), made)
         w0, w1, _ = self._configurations()
-        return joint_law(w0, w1, [(answer._answer(), k) for answer, k in told])
+        return joint_law(w0, w1, [(answer._latent_answer(), k) for answer, k in told])
 
     def sampled(self, rate: float) -> tuple[Law, Latent, str]:
         """Every record, known or not, takes part by a coin of its own that nobody sees: exact."""
         made = replace(self, rate=self.rate * rate)
         w0, w1, _ = made._configurations()
-        answer = made._answer()
+        answer = made._latent_answer()
         sides = [(answer.places[s > 0], s[s > 0]) for s in (w0 @ answer.shares, w1 @ answer.shares)]
         return mixture_pair(*sides[0], *sides[1], self.noise, self.width), made, _SAMPLED
 
-    def _shared(self, answer: Latent) -> UnknownRecords:
+    def _matching_answer(self, answer: Latent) -> UnknownRecords:
         """The answer, if it is one to the same adversary about the same records."""
         asks = f"another question than {self.model.names[self.target]}'s"
         if isinstance(answer, UnknownRecords):
@@ -709,7 +720,7 @@ class UnknownRecords(Latent):
         nothing = np.zeros(first.size)
         return np.concatenate((first, nothing)), np.concatenate((nothing, second)), np.concatenate(rows)
 
-    def _answer(self) -> LatentAnswer:
+    def _latent_answer(self) -> LatentAnswer:
         """The answer given each configuration: one sum, or with sampling the sum over each set that may be drawn."""
         numbers, parts = self._configurations()[2], self.model.parts
         if self.rate == 1:
@@ -725,7 +736,7 @@ class UnknownRecords(Latent):
                 own = parts.weights[j] * parts.values[j][v]
                 sums = np.concatenate((sums, sums + own[:, None]), axis=1)
                 share = np.concatenate((share * (1 - self.rate), share * self.rate))
-        places, where = merge(sums)
+        places, where = merge_sums(sums)
         shares = np.zeros((len(numbers), places.size))
         np.add.at(shares, (np.arange(len(numbers))[:, None], where), share)
         return LatentAnswer(places, shares, self.noise, self.width)
@@ -737,7 +748,7 @@ def _population(model: CorrelatedRecords) -> Any:
     return type(model), fingerprint(held), fingerprint(model.parts.values)
 
 
-def _least(read: Callable[[float], float], limit: float, start: float) -> float:
+def _least_width(read: Callable[[float], float], limit: float, start: float) -> float:
     """The least width at which a falling reading is at or under the limit, on the safe side."""
     low = high = start
     here = read(high)

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .answer_laws import Contributions, Laws, displacement, merge, suprema
-from .records import CorrelatedRecords, Known, Outcome, Progress, RiskMeasure, Worst, WorstPattern, until
+from .answer_laws import Contributions, Laws, displacement, merge_sums, suprema
+from .records import CorrelatedRecords, Known, Outcome, Progress, RiskMeasure, Worst, WorstPattern, deadline_after
 
 _BLOCK = 200_000  # numbers handled at once: about a second-level cache
 _TIE = 1 + 1e-14  # a rounding error is no worse adversary
@@ -28,7 +28,7 @@ _TIE = 1 + 1e-14  # a rounding error is no worse adversary
 Measure = Callable[[Array, Array], Array]
 
 
-def layout(joint: Array, parts: Contributions, target: int, unknown: tuple[int, ...]) -> tuple[Array, Array]:
+def sum_layout(joint: Array, parts: Contributions, target: int, unknown: tuple[int, ...]) -> tuple[Array, Array]:
     """Places (R,) of the sum of target and unknown records, and weights (R, d, M) for all values of the others.
 
     The others' values run in the order of their numbers, the last fastest.
@@ -41,7 +41,7 @@ def layout(joint: Array, parts: Contributions, target: int, unknown: tuple[int, 
     sums = np.zeros(1)
     for j in unknown:
         sums = (sums[:, None] + parts.amounts[j]).ravel()
-    places, index = merge(parts.amounts[target][:, None] + sums)
+    places, index = merge_sums(parts.amounts[target][:, None] + sums)
     weights = np.zeros((places.size, cube.shape[0], cube.shape[2]))
     for x in range(cube.shape[0]):
         if np.unique(index[x]).size == inside:
@@ -51,7 +51,7 @@ def layout(joint: Array, parts: Contributions, target: int, unknown: tuple[int, 
     return places * parts.unit, weights
 
 
-def work(shape: tuple[int, ...], parts: Contributions) -> tuple[float, bool]:
+def search_cost(shape: tuple[int, ...], parts: Contributions) -> tuple[float, bool]:
     """Roughly how many numbers a full search handles, and whether the grid is the cheaper way."""
     n, longest = len(shape), math.inf
     if parts.whole:
@@ -99,7 +99,7 @@ class Search:
         """Targets in the order of their bounds; what is left at the deadline counts with its bound."""
         n = self.joint.ndim
         self.by_known = [WorstPattern() for _ in range(n)]
-        _, grid = work(self.joint.shape, self.parts)
+        _, grid = search_cost(self.joint.shape, self.parts)
         order = [int(i) for i in np.argsort(-self.bounds, kind="stable")]
         left = list(order)
         for i in order:
@@ -117,10 +117,10 @@ class Search:
         self.upper = max([self.best.value, *rest])
         return self
 
-    def _late(self) -> bool:
+    def _deadline_passed(self) -> bool:
         return self.examined > 0 and time.monotonic() > self.deadline
 
-    def _note(self, risk: Array, target: int, counts: Array, decode: Callable[[int], tuple[int, ...]]) -> None:
+    def _record_best(self, risk: Array, target: int, counts: Array, decode: Callable[[int], tuple[int, ...]]) -> None:
         """Take the largest risk, of all and for each number of known records, into account."""
         each = risk.reshape(-1, risk.shape[2]).max(axis=0)
         self.examined += int(np.count_nonzero(each >= 0))
@@ -179,22 +179,22 @@ class Search:
                 return
             if depth == len(outer):
                 for j in inner:
-                    cells = _opened(cells, steps[j])
+                    cells = _with_marginal(cells, steps[j])
                 weights = cells.reshape(cells.shape[0], own.size, -1)
                 places = np.arange(float(cells.shape[0])) * self.parts.unit
                 risk = self.measure(places, weights)
-                self._note(risk, target, counts + len(fixed), lambda column: decode(fixed, column))
+                self._record_best(risk, target, counts + len(fixed), lambda column: decode(fixed, column))
                 yield True
                 return
             j = outer[depth]
-            yield from walk(_summed(cells, steps[j]), depth + 1, fixed, moved)
+            yield from walk(_marginal(cells, steps[j]), depth + 1, fixed, moved)
             for v in range(self.joint.shape[j]):
                 slice_ = cells[:, :, v]
                 if slice_.any():
                     yield from walk(slice_, depth + 1, fixed | {j: v}, moved - float(self.parts.reach[j]))
 
         total = float(self.parts.reach.sum())
-        return not any(self._late() for _ in walk(start, 0, {}, total))
+        return not any(self._deadline_passed() for _ in walk(start, 0, {}, total))
 
     # -- any sums ------------------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Search:
                     continue
                 known = [j for j in others if j not in unknown]
                 sizes = tuple(self.joint.shape[j] for j in known)
-                places, weights = layout(self.joint, self.parts, target, unknown)
+                places, weights = sum_layout(self.joint, self.parts, target, unknown)
                 width = max(_BLOCK // (places.size * weights.shape[1]), 1)
                 for at in range(0, weights.shape[2], width):
                     risk = self.measure(places, weights[:, :, at : at + width])
@@ -220,13 +220,13 @@ class Search:
                             pattern[j] = int(v)
                         return tuple(pattern)
 
-                    self._note(risk, target, np.full(risk.shape[2], len(known)), decode)
-                    if self._late():
+                    self._record_best(risk, target, np.full(risk.shape[2], len(known)), decode)
+                    if self._deadline_passed():
                         return False
         return True
 
 
-def _summed(cells: Array, steps: Array) -> Array:
+def _marginal(cells: Array, steps: Array) -> Array:
     """The first record after the target made unknown: its slices added, each shifted."""
     total = np.zeros((cells.shape[0] + int(steps.max()), cells.shape[1], *cells.shape[3:]))
     for v, step in enumerate(steps):
@@ -234,7 +234,7 @@ def _summed(cells: Array, steps: Array) -> Array:
     return total
 
 
-def _opened(cells: Array, steps: Array) -> Array:
+def _with_marginal(cells: Array, steps: Array) -> Array:
     """The same with the known values kept beside it; the axis moves to the end."""
     longer = cells.shape[0] + int(steps.max())
     rest = cells.shape[3:]
@@ -248,7 +248,7 @@ def _opened(cells: Array, steps: Array) -> Array:
 # -- any model, in the order of a bound -----------------------------------------------------------------------------
 
 
-def swing(logs: Array) -> Array:
+def log_odds_range(logs: Array) -> Array:
     """For each pair of rows (x, x′), how far log P(y|x)/P(y|x′) ranges over y: (d, d), infinite where a zero differs.
 
     With x and x′ two values of a record, and y those of its neighbour in a chain or tree, this bounds how far anything
@@ -331,7 +331,7 @@ class JointTable(CorrelatedRecords):
         )
         unknown = tuple(j for j in range(self.n) if j != target and j not in known)
         small = self.joint[index]
-        places, weights = layout(small, self.parts, target, unknown)
+        places, weights = sum_layout(small, self.parts, target, unknown)
         with np.errstate(divide="ignore"):
             return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
 
@@ -352,13 +352,13 @@ class JointTable(CorrelatedRecords):
         if isinstance(given, dict) or len(given) in (0, self.n - 1):
             return super().leakage(target, known, scale=scale)
         unknown = tuple(j for j in range(self.n) if j != i and j not in given)
-        places, weights = layout(self.joint, self.parts, i, unknown)
+        places, weights = sum_layout(self.joint, self.parts, i, unknown)
         return max(float(suprema(places, weights, width).max()), 0.0)
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
     def _refuse_if_large(self, deadline: float) -> None:
-        size = work(self.joint.shape, self.parts)[0]
+        size = search_cost(self.joint.shape, self.parts)[0]
         if size > _MOST_WORK and deadline == math.inf:
             raise InputError(
                 f"the table has {self.n} records and about {size:.0e} numbers to go through: "
@@ -443,9 +443,9 @@ class JointTable(CorrelatedRecords):
         >>> [round(w.leakage, 4) for w in three.by_known(scale=1.0)]
         [1.7236, 1.5193, 1.0]
         """
-        risk, deadline = self._risk(scale, sigma), until(time_limit)
+        risk, deadline = self._risk(scale, sigma), deadline_after(time_limit)
         if risk.noise == "sigma":
-            return self._by_known_one_by_one(risk, deadline, progress)
+            return self._by_known_screened(risk, deadline, progress)
         search = self._scan(risk, deadline, progress, every=True)
         top, rows = float(self._bounds(risk).max()), []
         for k, found in enumerate(search.by_known):
@@ -454,10 +454,10 @@ class JointTable(CorrelatedRecords):
             complete = search.complete or k == self.n - 1
             moved = risk.shift(float(np.sort(self.reach)[k:].sum()))  # at best the k least movers are known
             upper = found.value if complete else max(found.value, min(top, moved))
-            rows.append(self._told(risk, self._outcome(found, upper, complete, search.examined)))
+            rows.append(self._result(risk, self._outcome(found, upper, complete, search.examined)))
         return tuple(rows)
 
-    def _by_known_one_by_one(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> tuple[Worst, ...]:
+    def _by_known_screened(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> tuple[Worst, ...]:
         groups: list[list[tuple[int, dict[int, int]]]] = [[] for _ in range(self.n)]
         for target, known in self._adversaries():
             groups[len(known)].append((target, known))
@@ -465,9 +465,9 @@ class JointTable(CorrelatedRecords):
         for k, listed in enumerate(groups[:-1]):
             nobody = WorstPattern(0.0, 0, tuple([0] * (k + 1) + [-1] * (self.n - 1 - k)))
             found = screen(self._laws, self.reach, listed, risk, nobody, deadline, progress)
-            rows.append(self._told(risk, self._outcome(*found)))
+            rows.append(self._result(risk, self._outcome(*found)))
         strongest = self._strongest(risk)
-        rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, 1)))
+        rows.append(self._result(risk, self._outcome(strongest, strongest.value, True, 1)))
         return tuple(rows)
 
     def independent(self, record: int) -> JointTable:
@@ -478,7 +478,7 @@ class JointTable(CorrelatedRecords):
         return JointTable(rest * own, self.parts, self.names)
 
     def _worst_without(self, record: int, risk: RiskMeasure, time_limit: float | None) -> Worst:
-        return self.independent(record)._worst_by(risk, time_limit, None)
+        return self.independent(record)._worst_by_risk(risk, time_limit, None)
 
 
 def check_probabilities(name: str, p: Array, *, of: str = "") -> None:

@@ -94,7 +94,7 @@ def _losses(epsilon: ArrayLike, releases: int | None) -> Array:
     return e
 
 
-def _step(p: Array, before: float) -> tuple[float, float, float]:
+def _worst_increment(p: Array, before: float) -> tuple[float, float, float]:
     """(𝓛(a), Q, D) at a = ``before``: for each ordered pair of rows the set is found by the ratio test."""
     best, at = 0.0, (0.0, 0.0)
     if before <= 0:
@@ -136,7 +136,7 @@ def backward(transition: Any, epsilon: ArrayLike, releases: int | None = None) -
     out = np.empty(e.size)
     out[0] = e[0]
     for t in range(1, e.size):
-        out[t] = _step(steps[t - 1], float(out[t - 1]))[0] + e[t]
+        out[t] = _worst_increment(steps[t - 1], float(out[t - 1]))[0] + e[t]
     return out
 
 
@@ -179,7 +179,7 @@ def limit(transition: ArrayLike, epsilon: float) -> float:
     checks.in_range("epsilon", e, 0.0, 700.0)
     at = e
     for _ in range(100_000):
-        _, q, d = _step(p, at)
+        _, q, d = _worst_increment(p, at)
         following = max(_fixed_point(q, d, e), at)
         if following <= at * (1 + 1e-15):
             return following
@@ -201,7 +201,7 @@ def _fixed_point(q: float, d: float, e: float) -> float:
     return math.log1p(z)
 
 
-def _reached(steps: list[Array], releases: int) -> set[int] | None:
+def _exact_pairs(steps: list[Array], releases: int) -> set[int] | None:
     """The ordered pairs of values (1 for 0→1, −1 for the reverse) that an exact recursion follows; None if not exact.
 
     Two states. Over a persistent step (q ≥ d) each ordered pair keeps to itself, and 0→1 leaks more iff q(1−q) >
@@ -250,9 +250,9 @@ def temporal(
                 parameter="backward_transition",
             )
     else:
-        behind = _reversed(p, initial, e.size - 1)
+        behind = _backward_steps(p, initial, e.size - 1)
     back, ahead = backward(np.stack(behind), e) if behind else e.copy(), forward(p, e)
-    past, future = _reached(behind, e.size), _reached([p] * (e.size - 1), e.size)
+    past, future = _exact_pairs(behind, e.size), _exact_pairs([p] * (e.size - 1), e.size)
     exact = [name for name, pairs in (("backward", past), ("forward", future)) if pairs is not None]
     # the total is reached where past and future leak most about the same ordered pair of values
     if past is not None and future is not None and (e.size <= 2 or len(past | future) <= 1):
@@ -260,7 +260,7 @@ def temporal(
     return Temporal(e, back, ahead, back + ahead - e, tuple(exact))
 
 
-def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
+def _backward_steps(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
     """P(x_{t−1} | x_t) for each step."""
     if count == 0:
         return []
@@ -271,7 +271,7 @@ def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
             raise InputError("the chain has more than one stationary distribution: give initial", parameter="initial")
         now = np.linalg.lstsq(system, np.append(np.zeros(d), 1.0), rcond=None)[0]
         now = np.maximum(now, 0.0) / np.maximum(now, 0.0).sum()
-        return [_turned(p, now)] * count
+        return [_bayes_reversal(p, now)] * count
     now = checks.real("initial", initial)
     if now.shape != (p.shape[0],):
         raise InputError(
@@ -281,12 +281,12 @@ def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
     check_probabilities("initial", now)
     steps = []
     for _ in range(count):
-        steps.append(_turned(p, now))
+        steps.append(_bayes_reversal(p, now))
         now = now @ p
     return steps
 
 
-def _turned(p: Array, now: Array) -> Array:
+def _bayes_reversal(p: Array, now: Array) -> Array:
     """Bayes' rule; a present value that cannot occur is given the past of all values, which no one will use."""
     joint = (now[:, None] * p).T
     total = joint.sum(axis=1, keepdims=True)

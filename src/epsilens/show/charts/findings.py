@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...attacks.tampering_detection import boundary, pair, power_of
+from ...attacks.tampering_detection import boundary, power_of, tampering_law
 from ...numerics.formatting import floor_digits
 from ..words import number
 from .chart import Chart
@@ -211,7 +211,7 @@ def power_chart(
         return None
     most = max(top, 1e-9 if bias is None else 1.15 * bias / unit, 1e-3)
     places = np.linspace(0.0, most, 121)
-    best = [100 * float(pair(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
+    best = [100 * float(tampering_law(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
     two = 100 * power_of("two-sided", noise, places, theta, np.asarray(alpha))
     span = tuple(float(m * unit) for m in places)
     half = boundary("optimal", noise, theta, alpha, 0.5) * unit
