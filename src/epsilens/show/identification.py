@@ -119,10 +119,10 @@ def _numbers(f: Identification) -> Table:
 
 def _ladder(f: Identification) -> Table:
     """The bound at a few ε, to see how it grows."""
-    from ..attacks.identification import posterior_bound
+    from ..attacks.identification import lee_clifton_bound
 
     ratio = f.spread / f.sensitivity
-    rows = tuple((Cell(f"{e:g}"), Cell(_percent(float(posterior_bound(f.n, e, ratio))))) for e in _LADDER)
+    rows = tuple((Cell(f"{e:g}"), Cell(_percent(float(lee_clifton_bound(f.n, e, ratio))))) for e in _LADDER)
     return Table((Column("ε", Kind.NAME), Column("Bound on certainty")), (Group(rows),), "At other ε")
 
 

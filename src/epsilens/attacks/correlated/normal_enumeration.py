@@ -199,7 +199,7 @@ class _FrontBuffers(NamedTuple):
     per_bucket: float
 
 
-def _loop(state: _State, asked: _Query, so_far: _Best, kept: _FrontBuffers) -> int:
+def _depth_first(state: _State, asked: _Query, so_far: _Best, kept: _FrontBuffers) -> int:
     """Depth first over the records still open; compiled. How many candidates for the front there were."""
     v0, d0, g0, q0, ids0, unknown0, mask0 = state
     n, mode, variance, trace = asked
@@ -417,7 +417,7 @@ def _run(
             _scan_sets(part, asked, best, front)
             continue
         kept = _FrontBuffers(found, found_ids, front.reached, front.held, front.per_bucket)
-        size = jit(_loop)(part._replace(g=np.ascontiguousarray(part.g)), asked, best, kept)
+        size = jit(_depth_first)(part._replace(g=np.ascontiguousarray(part.g)), asked, best, kept)
         if size > room:
             return best, None
         if mode == FRONT:
