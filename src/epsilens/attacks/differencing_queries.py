@@ -234,11 +234,9 @@ def differencing_average(
     law = PiecewiseLaw(line0, line1, straight=True)
     # the noise was made for a sum that moves by ``reach``, but moves by as much as the bounds are apart
     true = average_epsilon(eps * ((high - low) / reach), max(size, other)) if clamp else math.inf
-    parameters = {
-        "epsilon": eps, "n": size, "value": a, "mean": centre, "bounds": (low, high), "known": known,
-        "sensitivity": reach, "clamp": bool(clamp),
-        "epsilon_add_remove": true if math.isfinite(true) else None,
-    }  # fmt: skip
+    parameters = {"epsilon": eps, "n": size, "value": a, "mean": centre, "bounds": (low, high), "known": known}
+    parameters |= {"sensitivity": reach, "clamp": bool(clamp)}
+    parameters |= {"epsilon_add_remove": true if math.isfinite(true) else None}
     return Experiment(law, "differencing_average", parameters, SECRET, _average_notes(eps, true, high - low > reach))
 
 
@@ -283,7 +281,4 @@ def differencing_median(
 
     p0, p1 = log_mass(others), log_mass(everyone)
     parameters = {"epsilon": eps, "n": int(others.size), "target": extra, "bounds": (low, high)}
-    return Experiment(
-        Finite(p0, p1 - p0), "differencing_median", parameters,
-        SECRET,
-    )  # fmt: skip
+    return Experiment(Finite(p0, p1 - p0), "differencing_median", parameters, SECRET)

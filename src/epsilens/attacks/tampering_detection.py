@@ -38,6 +38,7 @@ from ..laws.latent import Latent
 from ..laws.normal import Normal
 from ..laws.stretched import StretchedLaplace, StretchedNormal
 from ..mechanisms.noise import Noise, calibrate, log_tail, quantile, tail, together, two_sided_quantile
+from ..numerics.formatting import json_value
 from ..numerics.roots import root
 from ..numerics.special import probit_gap
 from ..numerics.values import ValueSemantics
@@ -70,7 +71,7 @@ class Rule(ValueSemantics, ShortResult):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite end is null, and ``alarm`` says in words what that means."""
-        told = {k: _json(getattr(self, k)) for k in ("threshold", "below", "above", "size", "power")}
+        told = {k: json_value(getattr(self, k)) for k in ("threshold", "below", "above", "size", "power")}
         return {"test": self.test, **told} | ({} if self.many else {"alarm": self.alarm})
 
     @property
@@ -86,12 +87,6 @@ class Rule(ValueSemantics, ShortResult):
         ends = [f"below {self.below:.6g}"] if np.isfinite(self.below) else []
         ends += [f"above {self.above:.6g}"] if np.isfinite(self.above) else []
         return " or ".join(ends) or "never"
-
-
-def _json(value: Number) -> Any:
-    if np.ndim(value):
-        return [_json(v) for v in np.asarray(value)]
-    return float(value) if np.isfinite(value) else None
 
 
 def power_of(test: str, noise: str, m: Array, theta: float, alpha: Array) -> Array:
@@ -235,10 +230,8 @@ def tampering(
     >>> t.one_sided(0.1).power, round(t.two_sided(0.1).power, 6), t.roc(0.1)
     (0.27182818284590..., 0.154308, 0.27182818284590...)
     """
-    made = calibrate(
-        epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, sensitivity=sensitivity, noise=noise,
-        calibration=calibration,
-    )  # fmt: skip
+    widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
+    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     moved = checks.real("bias", bias)
     together(bias=moved, noise=made.unit)
     with np.errstate(over="ignore"):
@@ -464,10 +457,8 @@ def hidden_bias(
     (2.302585, 23.025851)
     """
     a, p, theta = _rates(alpha, power, test, stretch)
-    made = calibrate(
-        epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, sensitivity=sensitivity, noise=noise,
-        calibration=calibration,
-    )  # fmt: skip
+    widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
+    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     least = _power(test, made.kind, 0.0, theta, a)
     if p < least * (1 - 1e-12):
         raise NoSolutionError(
@@ -502,10 +493,8 @@ def detected_bias(
     4.602667
     """
     a, p, theta = _rates(alpha, power, test, stretch)
-    made = calibrate(
-        epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, sensitivity=sensitivity, noise=noise,
-        calibration=calibration,
-    )  # fmt: skip
+    widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
+    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     m = boundary(test, made.kind, theta, a, p)
     return _in_units(m, made.unit, lambda size: _power(test, made.kind, size, theta, a) >= p, 1)
 
@@ -724,7 +713,7 @@ def _detection(
     alarm = level > 0 and log_p <= math.log(level)
     return Detection(
         published, expected, noise, unit, side, level, math.exp(log_p), log_p, alarm, below, above, bias, power, theta
-    )  # fmt: skip
+    )
 
 
 def _checked_options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
@@ -768,7 +757,7 @@ def detect(
     level, moved, theta = _checked_options(alpha, side, bias, stretch)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
-    )  # fmt: skip
+    )
     seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
     return _detection(seen, true, (made.kind, checks.scalar("noise", made.unit)), side, level, moved, theta)
 
@@ -806,7 +795,7 @@ def detect_series(
     checks.one_of("method", method, METHODS)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
-    )  # fmt: skip
+    )
     seen, true = checks.real("published", published), checks.real("expected", expected)
     if seen.ndim != 1 or seen.size == 0:
         raise InputError(f"published has shape {seen.shape}: give a list of at least one answer", parameter="published")
@@ -877,7 +866,7 @@ def watch(
     level, moved, theta = _checked_options(alpha, side, bias, stretch)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
-    )  # fmt: skip
+    )
     unit = checks.scalar("noise", made.unit)
     if not isinstance(answers, Iterable):
         raise InputError(f"answers is {answers!r:.40}: give pairs (published, expected)", parameter="answers")

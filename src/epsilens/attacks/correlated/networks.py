@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -163,13 +163,7 @@ class Network(CorrelatedRecords):
             here: dict[int, int] = {}
             value = -math.inf
             while time.monotonic() < deadline or not examined:
-                moves = [here] if value == -math.inf else [
-                    {k: v for k, v in here.items() if k != j} if number < 0 else here | {j: number}
-                    for j in range(self.n)
-                    if j != target
-                    for number in range(-1, self.parts.values[j].size)
-                    if here.get(j, -1) != number
-                ]  # fmt: skip
+                moves = [here] if value == -math.inf else list(self._changes(target, here))
                 found = value
                 for move in moves:
                     if examined and time.monotonic() > deadline:
@@ -196,6 +190,15 @@ class Network(CorrelatedRecords):
         values = None if everyone else {j: float(self.parts.values[j][v]) for j, v in numbers.items()}
         method = "local search until the time limit"
         return Outcome(value, target, known, values, max(upper, value), value >= upper, examined, method)
+
+    def _changes(self, target: int, known: Mapping[int, int]) -> Iterator[dict[int, int]]:
+        """The same knowledge with one record forgotten, learned, or at another value."""
+        for j in range(self.n):
+            for number in range(-1, self.parts.values[j].size) if j != target else ():
+                if number < 0 and j in known:
+                    yield {k: v for k, v in known.items() if k != j}
+                elif number >= 0 and known.get(j, -1) != number:
+                    yield {**known, j: number}
 
     def by_known(
         self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None

@@ -711,9 +711,9 @@ class UnknownRecords(Latent):
             )
         rows, weights = [], []
         for value in self.pair:
-            at = [[value] if j == self.target else [fixed[j]] if j in fixed else range(d)
-                  for j, d in enumerate(table.joint.shape)]  # fmt: skip
-            mine = np.asarray(list(product(*at)))
+            set_values = fixed | {self.target: value}
+            choices = ([set_values[j]] if j in set_values else range(d) for j, d in enumerate(table.joint.shape))
+            mine = np.asarray(list(product(*choices)))
             rows.append(mine)
             weights.append(table.joint[tuple(mine.T)])
         first, second = (w / w.sum() for w in weights)
