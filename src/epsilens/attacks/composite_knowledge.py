@@ -30,7 +30,7 @@ from ..numerics.values import ValueSemantics
 from ..readings.law import Law
 from ..results import SentenceResult, ShortResult
 from ..worlds import Worlds, WorldsKind, worlds_of_values
-from .knowledge import Informed, Knowledge, distribution
+from .knowledge import Informed, Knowledge, distribution, json_labels
 from .latent import LatentAnswer, joint_law, turning_points
 
 NOISES: dict[str, Callable[..., Experiment]] = {"laplace": laplace, "gaussian": gaussian}
@@ -61,7 +61,7 @@ class WorstPair(ValueSemantics, SentenceResult, ShortResult):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
-            "values": [v if isinstance(v, str | int | float | bool) else str(v) for v in self.values],
+            "values": json_labels(self.values),
             "shift": self.shift,
             "experiment": self.experiment.to_dict(),
             "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
@@ -98,10 +98,7 @@ def worst_pair(
         if isinstance(prior, Mapping) and list(prior) != list(labels):
             raise InputError("prior and values name different values: give them in the same order")
     if channel is not None:
-        if effect is not None or size or sensitivity is not None:
-            raise InputError(
-                "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
-            )
+        _refuse_noise_beside_channel(effect, size, sensitivity)
         if not isinstance(arguments, Mapping | None):
             raise InputError(
                 f"arguments is {arguments!r:.40}: give a mapping of names to values", parameter="arguments"
@@ -165,10 +162,7 @@ def above(
         tuple(float(x) for x in p),
     )
     if channel is not None:
-        if effect is not None or size or sensitivity is not None:
-            raise InputError(
-                "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
-            )
+        _refuse_noise_beside_channel(effect, size, sensitivity)
         rows = _channel_rows(channel, p.size)
         weights = [np.where(side, p, 0.0) / p[side].sum() for side in (~high, high)]
         law: Law = Finite.of(weights[0] @ rows, weights[1] @ rows)
@@ -330,6 +324,13 @@ def _spread(at: Array) -> float:
 
 def _noise(noise: str) -> Callable[..., Experiment]:
     return NOISES[checks.one_of("noise", noise, tuple(NOISES))]
+
+
+def _refuse_noise_beside_channel(effect: Any, size: Mapping[str, Any], sensitivity: Any) -> None:
+    if effect is not None or size or sensitivity is not None:
+        raise InputError(
+            "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
+        )
 
 
 def _channel_rows(channel: Any, count: int) -> Array:

@@ -26,6 +26,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
 from ..mechanisms.noise import calibrated_psi, together
+from ..numerics.formatting import json_value
 from ..numerics.roots import safe_boundary
 from ..numerics.values import ValueSemantics
 from ..results import SentenceResult
@@ -209,15 +210,10 @@ class Identification(ValueSemantics, SentenceResult):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where a number is unbounded."""
-        plain: dict[str, Any] = {
-            k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in vars(self).items()
-        }
         return {
             "schema": 1,
             "sentence": self.sentence,
-            **plain,
-            "notes": list(self.notes),
-            "curve": [list(point) for point in self.curve],
+            **{k: json_value(v) for k, v in vars(self).items()},
             "certainty": self.certainty,
             "exceeded": self.exceeded,
             "unbounded": [k for k, v in vars(self).items() if isinstance(v, float) and math.isinf(v)],

@@ -102,6 +102,11 @@ def brief_repr(value: Any) -> str:
     return shown if len(shown) <= 40 else shown[:37] + "..."
 
 
+def json_labels(labels: Sequence[Any]) -> list[Any]:
+    """Labels as JSON holds them: what is no text, number or truth value in its own words."""
+    return [v if isinstance(v, str | int | float | bool) else str(v) for v in labels]
+
+
 def pair_odds(
     p: Array, labels: Sequence[Any], pair: Any, positive: str, given: str, log_p: Array | None = None
 ) -> tuple[float, float, int, int]:
@@ -343,7 +348,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
             "because": self.because,
             "h0": self.h0,
             "h1": self.h1,
-            "values": [v if isinstance(v, str | int | float | bool) else str(v) for v in self.values],
+            "values": json_labels(self.values),
             "probabilities": list(self.probabilities),
             "direction": self.direction,
             "sentence": self.sentence,

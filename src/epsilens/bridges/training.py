@@ -145,34 +145,32 @@ def loader_training(
     A share of several batches is that of gradients accumulated over these.
     """
     more: dict[str, Any] = {"neighbours": neighbours, "width": width}
+    sigmas, rates, lasts = ([row[k] for row in rows] for k in range(3))
     if loop.way is BatchOrder.POISSON:
-        return dpsgd(
-            **_row_arguments(
-                sigma=[s for s, _, _ in rows], rate=[q for _, q, _ in rows], steps=[k for _, _, k in rows]
-            ),
-            **more,
-        )
-    joined = max(round(max(rate for _, rate, _ in rows) * loop.passes), 1)  # batches to a step
+        return dpsgd(**_row_arguments(sigma=sigmas, rate=rates, steps=lasts), **more)
+    joined = max(round(max(rates) * loop.passes), 1)  # batches to a step
     if loop.way is BatchOrder.WITH_REPLACEMENT:
-        size = min(loop.batch * joined, loop.n)
-        drawn: dict[str, Any] = {"n": loop.n, "batch": size, "batches": str(loop.way)}
-        return dpsgd(**_row_arguments(sigma=[s for s, _, _ in rows], steps=[k for _, _, k in rows]), **drawn, **more)
+        drawn: dict[str, Any] = {"n": loop.n, "batch": min(loop.batch * joined, loop.n), "batches": str(loop.way)}
+        return dpsgd(**_row_arguments(sigma=sigmas, steps=lasts), **drawn, **more)
     passes = -(-loop.passes // joined)
-    epochs = math.fsum(steps for _, _, steps in rows) / passes
-    even = all(steps % passes == 0 for _, _, steps in rows)
-    sure = loop.every and len({rate for _, rate, _ in rows}) == 1  # that everyone is in each epoch once
+    epochs = math.fsum(lasts) / passes
+    even = all(steps % passes == 0 for steps in lasts)
+    sure = loop.every and len(set(rates)) == 1  # that everyone is in each epoch once
     if loop.way is BatchOrder.IN_ORDER:
         # everyone is in one known batch of each epoch: as if all were in one step of it
-        noise = [s for s, _, _ in rows] if even else [min(s for s, _, _ in rows)]
-        lasts = [steps // passes for _, _, steps in rows] if even else [math.ceil(epochs)]
-        made = dpsgd(schedule={"sigma": noise, "steps": lasts}, rate=1.0, **more)
+        noise = sigmas if even else [min(sigmas)]
+        made = dpsgd(
+            schedule={"sigma": noise, "steps": [k // passes for k in lasts] if even else [math.ceil(epochs)]},
+            rate=1.0,
+            **more,
+        )
         return made if even and sure else replace(made, law=made.law.as_bound())
     people = loop.n if loop.every else loop.batch * loop.passes
     shuffled: dict[str, Any] = {"n": people, "batch": min(loop.batch * joined, people), "batches": "shuffled", **more}
     if sure:
-        lasting = {"epochs": [k // passes for _, _, k in rows]} if even else {"steps": [k for _, _, k in rows]}
-        return dpsgd(**_row_arguments(sigma=[s for s, _, _ in rows], **lasting), **shuffled)
-    above = dpsgd(sigma=min(s for s, _, _ in rows), epochs=epochs, **shuffled)  # all of it at its least
+        lasting = {"epochs": [k // passes for k in lasts]} if even else {"steps": lasts}
+        return dpsgd(**_row_arguments(sigma=sigmas, **lasting), **shuffled)
+    above = dpsgd(sigma=min(sigmas), epochs=epochs, **shuffled)  # all of it at its least
     upper = above.law.laws if isinstance(above.law, TwoSidedBound) else (above.law,)
     return replace(above, law=TwoSidedBound(upper))
 
@@ -220,9 +218,7 @@ def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | 
     if loader is not None:
         return loader_training(loader if isinstance(loader, LoaderDraws) else loader_draws(loader), rows, width=width)
     sigma, rate, steps = (list(column) for column in zip(*rows, strict=True))
-    if len(rows) == 1:
-        return dpsgd(sigma=sigma[0], rate=rate[0], steps=steps[0], width=width)
-    return dpsgd(schedule={"sigma": sigma, "rate": rate, "steps": steps}, width=width)
+    return dpsgd(**_row_arguments(sigma=sigma, rate=rate, steps=steps), width=width)
 
 
 def _history_row(row: Any) -> Row:

@@ -419,7 +419,6 @@ def table(
 
 
 def _network_table(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
-    """The joint table of a network."""
     whole = network(model, values, weights, names=names)
     cells = math.prod(v.size for v in whole.parts.values)
     if cells > 2**20:
@@ -444,7 +443,6 @@ def _is_row_list(data: Any) -> bool:
 
 
 def _empirical_table(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
-    """The empirical distribution of rows."""
     if _is_data_frame(rows):
         names = [str(c) for c in rows.columns] if names is None else names
         rows = rows.to_numpy()

@@ -25,6 +25,7 @@ from ...experiment import Experiment
 from ...laws.laplace import Laplace
 from ...laws.latent import Latent
 from ...laws.normal import Normal
+from ...numerics.formatting import json_value
 from ...numerics.roots import safe_boundary
 from ...numerics.values import FrozenMapping, ValueSemantics, fingerprint
 from ...readings.law import Law
@@ -126,24 +127,20 @@ class Worst(ValueSemantics, SentenceResult, ShortResult):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where a number is not finite."""
         return {
-            "leakage": _number(self.leakage),
+            "leakage": json_value(self.leakage),
             "objective": self.objective,
             "target": self.target,
             "target_name": self.name_of(self.target),
             "known": list(self.known),
             "known_names": [self.name_of(i) for i in self.known],
-            "values": None if self.values is None else {str(k): _number(v) for k, v in self.values.items()},
-            "upper": _number(self.upper),
+            "values": None if self.values is None else {str(k): json_value(v) for k, v in self.values.items()},
+            "upper": json_value(self.upper),
             "complete": self.complete,
             "method": self.method,
             "examined": self.examined,
-            "independent": None if self.independent is None else _number(self.independent),
+            "independent": json_value(self.independent),
             "model": self.model,
         }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,9 +165,9 @@ class RecordContribution(ValueSemantics, ShortResult):
         return {
             "record": self.record,
             "name": self.name,
-            "leakage": _number(self.leakage),
-            "without": _number(self.without),
-            "contribution": _number(self.contribution),
+            "leakage": json_value(self.leakage),
+            "without": json_value(self.without),
+            "contribution": json_value(self.contribution),
             "complete": self.complete,
         }
 
