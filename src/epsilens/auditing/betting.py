@@ -346,7 +346,7 @@ def least_unrefuted(
     A grid finds the first value that is kept, so that one refuted again further up does no harm. Where the capital does
     not simply fall with the value, ``fine`` more values are tried below the boundary that was found.
 
-    >>> round(first_kept(lambda x: x < 0.3, 1.0), 6)
+    >>> round(least_unrefuted(lambda x: x < 0.3, 1.0), 6)
     0.3
     """
     grid = np.linspace(low, high, steps + 1)

@@ -83,7 +83,7 @@ class GuessCounts:
     def epsilon(self, alpha: float) -> float:
         """The bound on ε at δ = 0: logit of the bound on the precision, not below 0.
 
-        >>> round(Counts(75, 100, 1000).epsilon(0.05), 4)
+        >>> round(GuessCounts(75, 100, 1000).epsilon(0.05), 4)
         0.7022
         """
         return max(0.0, float(logit(clopper_pearson(self.right, self.guesses, alpha)))) if self.guesses else 0.0
@@ -154,7 +154,7 @@ def _rank_limits(n: int, level: float) -> Array:
 def band_coverage(n: int, level: float) -> float:
     """The probability that all bounds at this local level hold: P[U_(i) ≤ c_i for the ranks i].
 
-    >>> round(holds(1, 0.05), 6), round(holds(2, 0.05), 6)
+    >>> round(band_coverage(1, 0.05), 6), round(band_coverage(2, 0.05), 6)
     (0.95, 0.910683)
     """
     ranks, at = _bounded_ranks(n), np.append(_rank_limits(n, level), 1.0)

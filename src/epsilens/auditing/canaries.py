@@ -121,8 +121,8 @@ def recursion_refutes(m: int, r: int, v: int, claim: Claim, alpha: float = 0.05)
     """Whether v right of r refute a claim at level α, by the recursion.
 
     >>> from epsilens.auditing.claims import claim_of
-    >>> refutes(1000, 100, 95, claim_of((2.07, 1e-3))), refutes(1000, 100, 95, claim_of((2.1, 1e-3)))
-    (True, False)
+    >>> [recursion_refutes(1000, 100, 95, claim_of((epsilon, 1e-3))) for epsilon in (2.07, 2.1)]
+    [True, False]
     """
     if v <= 0 or alpha <= 0:
         return False
@@ -362,7 +362,7 @@ class CanaryTrainings:
 
     ``device`` is ``"numpy"``, or one of torch's: ``"cpu"``, ``"cuda"``.
 
-    >>> few = Trainings(records=50, features=5, steps=4, seed=1)
+    >>> few = CanaryTrainings(records=50, features=5, steps=4, seed=1)
     >>> few.draw(np.array([False, True, True])).shape
     (3, 2)
     >>> few.claim

@@ -220,9 +220,9 @@ def level_of(confidence: float) -> float:
 def parse_claim(claim: Any) -> Claim:
     """A claim as :func:`~.claims.claim_of` takes it, or a text with a mechanism in it: ``gaussian --sigma 2``.
 
-    >>> claim_said("epsilon=1").pure, claim_said(1.0).pure
+    >>> parse_claim("epsilon=1").pure, parse_claim(1.0).pure
     (1.0, 1.0)
-    >>> claim_said("laplace --epsilon 2").pure
+    >>> parse_claim("laplace --epsilon 2").pure
     2.0
     """
     words = _claim_words(claim) if isinstance(claim, str) else []

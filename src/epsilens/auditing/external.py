@@ -97,7 +97,7 @@ def anonymous_copy(table: str | os.PathLike[str], folder: str) -> str:
 def command_words(command: str) -> list[str]:
     """The words of a command that has ``{table}`` and ``{out}`` in it.
 
-    >>> words_of("python 'my release.py' {table} --to={out}")
+    >>> command_words("python 'my release.py' {table} --to={out}")
     ['python', 'my release.py', '{table}', '--to={out}']
     """
     try:
@@ -273,7 +273,7 @@ _EARLY_END = RunFailure("an early end")
 def import_function(name: str) -> Any:
     """The function that ``package.module:function`` names.
 
-    >>> function_of("math:floor")(2.5)
+    >>> import_function("math:floor")(2.5)
     2
     """
     module, _, path = name.partition(":")

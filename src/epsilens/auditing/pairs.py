@@ -100,7 +100,7 @@ def plan_pairs(
     >>> import pyarrow as pa
     >>> from epsilens.plan.file import read_release
     >>> plan = read_release({"data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1}})
-    >>> made = pairs_of(plan, pa.table({"x": [1.0]}))
+    >>> made = plan_pairs(plan, pa.table({"x": [1.0]}))
     >>> [(p.kind.value, p.second.num_rows - p.first.num_rows) for p in made]
     [('exposed', 1), ('at the bounds', 1), ('rows in another order', 1)]
     """
@@ -512,7 +512,7 @@ def table_pairs(
     """The pairs of a table; ``person`` is the column that says whose row it is, without it each row is a person.
 
     >>> import pyarrow as pa
-    >>> made = pairs_from(pa.table({"site": ["a", "a", "b"], "x": [1, 2, 3]}))
+    >>> made = table_pairs(pa.table({"site": ["a", "a", "b"], "x": [1, 2, 3]}))
     >>> [(p.kind.value, p.first.num_rows, p.second.num_rows, p.second.column("x").to_pylist()[-1]) for p in made][:2]
     [('exposed', 2, 3, 3), ('beyond the bounds', 2, 3, 300)]
     """

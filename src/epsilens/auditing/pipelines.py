@@ -224,7 +224,7 @@ def plan_claim(plan: Release) -> Experiment:
     """What a plan claims of every person: its noise, and the names of groups.
 
     >>> plan = {"data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1}}
-    >>> promised(read_release(plan)).epsilon()
+    >>> plan_claim(read_release(plan)).epsilon()
     1.0
     """
     held: Guarantee = plan_guarantee(plan)
@@ -238,7 +238,7 @@ def secret_claim(plan: Release) -> Claim:
 
     >>> plan = {"data": {"table": "t", "secret": "x > 0"}, "queries": [{"count": "x > 0"}, {"count": True}],
     ...         "mechanism": {"epsilon": 1}}
-    >>> promised_of_secret(read_release(plan)).pure
+    >>> secret_claim(read_release(plan)).pure
     0.5
     """
     facing = Setting(plan).facing(AdversaryQuestion.SECRET, plan.epsilon)

@@ -369,9 +369,9 @@ def _gap_cut(score: Array, bits: Bits) -> Array:
 
     So the next runs fall on their own sides; whole numbers are cut at a whole number.
 
-    >>> _between(np.array([0.0, 1.0, 9.5, 10.0]), np.array([False, False, True, True])).tolist()
+    >>> _gap_cut(np.array([0.0, 1.0, 9.5, 10.0]), np.array([False, False, True, True])).tolist()
     [5.25]
-    >>> _between(np.array([0.0, 2.0, 1.0]), np.array([False, False, True])).tolist()
+    >>> _gap_cut(np.array([0.0, 2.0, 1.0]), np.array([False, False, True])).tolist()
     []
     """
     zero, one = score[~bits], score[bits]

@@ -174,7 +174,7 @@ def _call_in_thread(call: Callable[[], Any], seconds: float) -> Any:
 def timeout_seconds(timeout: float) -> float:
     """The seconds of one run, as clocks take them.
 
-    >>> limit_of(5), limit_of(1e300)
+    >>> timeout_seconds(5), timeout_seconds(1e300)
     (5.0, 100000000.0)
     """
     return min(float(checks.positive("timeout", checks.scalar("timeout", timeout))), _LONGEST_TIMEOUT)
@@ -221,7 +221,7 @@ Bits: TypeAlias = NDArray[np.bool_]
 def check_inputs_differ(d0: Any, d1: Any) -> None:
     """Refuse two inputs that are one and the same: whatever is done with them, nothing could be told apart.
 
-    >>> differing([0, 1], [0, 2])
+    >>> check_inputs_differ([0, 1], [0, 2])
     """
     alike = d0 is d1
     if not alike and type(d0) is type(d1):
