@@ -1,6 +1,6 @@
 """Random plans, released on the neighbouring tables that audits make: no number of an assessment is below the truth.
 
-What is reached between two tables is a lower bound on the truth (:mod:`epsilens.auditing.exact`), by the definition of
+What is reached between two tables is a lower bound on the truth (``observed_laws``), by the definition of
 the plan's cells; the promise of the plan, the readings of its adversaries and of several people together are bounds
 from above. So these must be above that, whatever the plan says and wherever the person stands.
 """
@@ -20,9 +20,8 @@ from epsilens.assessment.adversaries import Setting
 from epsilens.assessment.risks import group_risks
 from epsilens.assessment.worst_case import MovementPair, WorstCase
 from epsilens.auditing.claims import claim_of
-from epsilens.auditing.exact import above, at_least, reached
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
-from epsilens.auditing.pipelines import plan_claim, secret_claim
+from epsilens.auditing.pipelines import exact_excess, lower_reading, observed_laws, plan_claim, secret_claim
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows
@@ -77,7 +76,7 @@ def judge(seed: object) -> Judged:
     def between(first: list[Row], second: list[Row]) -> WorstCase:
         """NaN is no value, as where a table is read."""
         worlds = ([{k: None if v != v else v for k, v in row.items()} for row in world] for world in (first, second))
-        return reached(plan, *(cells(world) for world in worlds))
+        return observed_laws(plan, *(cells(world) for world in worlds))
 
     claims = {question: _claim(plan, question) for question in (AdversaryQuestion.MEMBERSHIP, AdversaryQuestion.SECRET)}
     for kind in PairKind:
@@ -88,15 +87,15 @@ def judge(seed: object) -> Judged:
             found.refused += 1
             continue
         for pair in pairs:
-            found.hold(kind.value, above(pair, claims[question]), 0.0, about)
+            found.hold(kind.value, exact_excess(pair, claims[question]), 0.0, about)
             said = Setting(plan).facing(question, plan.epsilon)
             said = said if said.each else WorstCase((MovementPair(),))
             for reading, arguments in READINGS:
-                low, high = at_least(pair, reading, arguments), said.read(reading, arguments)
+                low, high = lower_reading(pair, reading, arguments), said.read(reading, arguments)
                 found.hold(f"{reading}, {question}", low, high, (kind.value, about))
     for people, most in group_risks(plan, plan.epsilon):
         for first, second in _several(rows, people):
-            low = at_least(between(first, second), "success", {"prior": plan.adversary.prior})
+            low = lower_reading(between(first, second), "success", {"prior": plan.adversary.prior})
             found.hold("together", low, most, (people, about))
     return found
 

@@ -24,9 +24,8 @@ from epsilens.assessment.assess import assess
 from epsilens.assessment.worst_case import WorstCase
 from epsilens.auditing.audit import audit_source
 from epsilens.auditing.claims import Claim, claim_of, single_line
-from epsilens.auditing.exact import above, reached
 from epsilens.auditing.pairs import MadeUpRows, PairKind
-from epsilens.auditing.pipelines import plan_claim, secret_claim
+from epsilens.auditing.pipelines import exact_excess, observed_laws, plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements, correlation_factors
@@ -60,9 +59,9 @@ def between(said: dict[str, Any], kind: PairKind, *, released: bool = False) -> 
     rows = MadeUpRows(read, TABLE)
     ((_, first, second),) = rows.worlds([kind])
     if released:
-        return reached(read, exact_cells(read, rows.table(first)), exact_cells(read, rows.table(second)))
+        return observed_laws(read, exact_cells(read, rows.table(first)), exact_cells(read, rows.table(second)))
     found = cells_of_rows(read, {name: TYPES[name] for name in rows.schema.names})
-    return reached(read, found(first), found(second))
+    return observed_laws(read, found(first), found(second))
 
 
 # -- 1.1: names of groups with nothing kept ---------------------------------------------------------------------------
@@ -92,10 +91,10 @@ def test_names_of_groups_with_nothing_kept(name: str, monkeypatch: pytest.Monkey
     """A person with 3,000 groups of their own: within δ as the release is, named nearly always with the fault."""
     said, kind, least = NAMED[name]
     claim = claim_of(plan_claim(read_release(said)))
-    assert above(between(said, kind), claim) <= NEARLY
+    assert exact_excess(between(said, kind), claim) <= NEARLY
     unkept_names(monkeypatch)
     found = between(said, kind, released=True)
-    assert above(found, claim) > least - claim.delta[-1] - 0.01
+    assert exact_excess(found, claim) > least - claim.delta[-1] - 0.01
     assert found.read("delta", {"epsilon": 40.0}) > least
 
 
@@ -126,10 +125,10 @@ def test_rows_kept_by_the_secret(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     """Two tables that differ in the secret alone: other queries keep the same rows, and other ones with the fault."""
     said = ASKED[name]
     claim = secret_claim(read_release(said))
-    assert above(between(said, PairKind.SECRET), claim) <= NEARLY
+    assert exact_excess(between(said, PairKind.SECRET), claim) <= NEARLY
     secret_in_the_hash(monkeypatch)
     found = between(said, PairKind.SECRET)
-    assert above(found, claim) > 0.02
+    assert exact_excess(found, claim) > 0.02
     if name == "two sums":  # defects 1.2: .7241 for .6967
         assert found.read("success", {"prior": 0.5}) == pytest.approx(1 - math.exp(-1) * (1 + 0.5) / 2, abs=1e-4)
         assert float(claim.most_precise(1.0)) == pytest.approx(1 - math.exp(-0.5) / 2, abs=1e-4)
@@ -144,7 +143,7 @@ def apart(said: dict[str, Any], people: int) -> WorstCase:
     rows = MadeUpRows(read, TABLE)
     theirs = [row for i in range(people) for row in rows.person(None, number=1000 + i, g=f"own {i}")]
     found = cells_of_rows(read, TYPES)
-    return reached(read, found(rows.elsewhere), found([*rows.elsewhere, *theirs]))
+    return observed_laws(read, found(rows.elsewhere), found([*rows.elsewhere, *theirs]))
 
 
 def all_in_one(patch: pytest.MonkeyPatch) -> None:
@@ -165,9 +164,9 @@ def test_several_people_together(people: int, truth: float, monkeypatch: pytest.
     said = plan({"count": True, "by": "g", "threshold": 2}, epsilon=0.1)
     found = apart(said, people)
     assert found.read("success", {"prior": 0.5}) == pytest.approx(truth, abs=1e-3)
-    assert above(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) <= NEARLY
+    assert exact_excess(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) <= NEARLY
     all_in_one(monkeypatch)
-    assert above(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) > 0.1
+    assert exact_excess(found, success(dict(risks.group_risks(read_release(said), 0.1))[people])) > 0.1
 
 
 # -- 1.4: related people ----------------------------------------------------------------------------------------------
@@ -240,10 +239,10 @@ def test_what_is_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
         read = read_release({**said, "mechanism": {"epsilon": epsilon}})
         found = cells_of_rows(read, {"g": "string", "x": "float64"})
         others = table.to_pylist()
-        return reached(read, found(others), found([*others, {"g": "own", "x": 200.0}]))
+        return observed_laws(read, found(others), found([*others, {"g": "own", "x": 200.0}]))
 
     advised = assess(said, table=table).recommended
-    assert advised is None or advised == 0 or above(released(advised), success(0.70)) <= NEARLY
+    assert advised is None or advised == 0 or exact_excess(released(advised), success(0.70)) <= NEARLY
 
     def the_least(limits: Any, planned: float, room: Any = None, fits: Any = None) -> verdict.AllowedEpsilon:
         first = min(limits, key=lambda one: one.largest)
@@ -253,7 +252,7 @@ def test_what_is_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
     advised = assess(said, table=table).recommended
     assert advised is not None
     assert advised == pytest.approx(0.16, abs=0.005)
-    assert above(released(advised), success(0.70)) > 0.05  # defects 1.5: .7308
+    assert exact_excess(released(advised), success(0.70)) > 0.05  # defects 1.5: .7308
 
 
 # -- 1.7: a second publication ----------------------------------------------------------------------------------------

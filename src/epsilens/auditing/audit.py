@@ -21,10 +21,9 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError, type_phrase
 from ..numerics.formatting import short_repr
-from .betting import History, claim_broken, log_capital
+from .betting import ALWAYS, Event, History, claim_broken, learn_attacks, learn_events, log_capital
 from .bounds import Evidence, fixed_result, sequential_result
 from .claims import Claim, level_of, parse_claim
-from .events import ALWAYS, Event, learn_attacks, learn_events
 from .outcomes import Outcomes, Reader, concatenate_outcomes, entry_limit
 from .result import Audit, Finding, FindingKind, StopReason, find_anomalies
 from .scores import ScoreAttack

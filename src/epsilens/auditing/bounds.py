@@ -41,6 +41,9 @@ from scipy.special import bdtrc, betaincinv, expit, gammaln, logit
 
 from ..checks import Array
 from .betting import (
+    ALWAYS,
+    PRECISE,
+    Event,
     History,
     claim_broken,
     is_refuted,
@@ -50,7 +53,6 @@ from .betting import (
     log_precision_capital,
 )
 from .claims import Claim, gdp_lines, single_line
-from .events import ALWAYS, PRECISE, Event
 from .outcomes import Reader
 from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind, StopReason
 from .scores import Codebook, Feature, Statistic, perfect_attack

@@ -425,6 +425,10 @@ _CLAIMS: dict[str, Callable[[], Any]] = {
 # -- the cases ------------------------------------------------------------------------------------------------------
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 def _read_cases() -> Iterable[AuditCase]:
     document = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     libraries = {name: CaseLibrary(name, **entry) for name, entry in document["library"].items()}
@@ -437,7 +441,7 @@ def _read_cases() -> Iterable[AuditCase]:
         value = tuple(claim) if isinstance(claim, list) else claim
         yield AuditCase(
             **{**entry, "library": libraries[entry["library"]], "pair": tuple(entry["pair"])},
-            claim=_CLAIMS[claim] if isinstance(claim, str) else lambda value=value: value,
+            claim=_CLAIMS[claim] if isinstance(claim, str) else partial(_same, value),
             make=make,
             d0=inputs[0],
             d1=inputs[1],
