@@ -23,8 +23,7 @@ KEPT = {"person": "who", "max_rows": 2}
 def own(made: pa.Table, data: dict[str, Any]) -> dict[str, tuple[float, float]]:
     """What each person adds to a sum, and in how many groups they are counted: a group for each person shows it."""
     sums, groups = answers(
-        made,
-        plan(data, {"sum": "x", "bounds": [0, 1000], "by": "name"}, {"count": True, "by": ["name", "g"]}),
+        made, plan(data, {"sum": "x", "bounds": [0, 1000], "by": "name"}, {"count": True, "by": ["name", "g"]})
     )
     counted: Counter[str] = Counter()
     for answer in groups:

@@ -105,10 +105,7 @@ def test_the_answers_are_those_of_the_words(tmp_path: Path) -> None:
         {"sql": "select site, count(distinct id) from people where x > 1 or x is null group by site", **beside},
         {"sql": "select sum(least(greatest(x, 0), 10)) from people"},
     ]
-    words = [
-        {"count": "x > 1 OR x IS NULL", "by": "site", **beside},
-        {"sum": "x", "bounds": [0, 10]},
-    ]
+    words = [{"count": "x > 1 OR x IS NULL", "by": "site", **beside}, {"sum": "x", "bounds": [0, 10]}]
     data = {"person": "id", "max_rows": 2, "table": str(tmp_path / "people.csv")}
     first, second = (json.dumps(assess(plan(*q, **data)).to_dict(), sort_keys=True) for q in (asked, words))
     assert first == second

@@ -121,10 +121,7 @@ def test_its_noise_has_the_assessed_law(table: Path, tmp_path: Path) -> None:
     assert kstest(made([400.0] * 4000), laplace(loc=400.0, scale=1.0).cdf).statistic < 2.4 / 4000**0.5
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [({"read": {"g": "category"}}, "data.read")],
-)
+@pytest.mark.parametrize(("change", "said"), [({"read": {"g": "category"}}, "data.read")])
 def test_what_has_no_script_is_told(table: Path, change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         script_of(plan(table, change, [{"count": True}]))

@@ -69,9 +69,7 @@ def draws_of(plan: Release, i: int, epsilon: float | None = None) -> dict[NoisyN
     decides = NoisyNumber.PEOPLE if NoisyNumber.PEOPLE in kinds else NoisyNumber.ANSWER
     return {
         noisy: Draw(
-            plan.mechanism.noise,
-            scale_of(plan, i, noisy, at),
-            threshold_of(plan, i, at) if noisy is decides else None,
+            plan.mechanism.noise, scale_of(plan, i, noisy, at), threshold_of(plan, i, at) if noisy is decides else None
         )
         for noisy in kinds
     }
