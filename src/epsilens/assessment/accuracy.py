@@ -132,7 +132,6 @@ class QueryAccuracy:
 
     @cached_property
     def columns(self) -> AnswerColumns:
-        """The answers as columns."""
         return AnswerColumns.of(self.answers)
 
     @property
@@ -148,11 +147,9 @@ class QueryAccuracy:
         return float(max(self.planned.typical.answer.rows, 1))
 
     def law(self, epsilon: float, plan: Release) -> ErrorLaw:
-        """What it publishes at this ε."""
         return error_law(plan, self.index, self.columns, epsilon)
 
     def at(self, epsilon: float, plan: Release) -> QueryErrors:
-        """Its errors at this ε."""
         return _errors(self.law(epsilon, plan), self.answers, epsilon)
 
     def relative(self, epsilon: float, plan: Release) -> float:
@@ -459,7 +456,6 @@ def _bounds(plan: Release, spread: ValueSpread) -> list[tuple[float, float]]:
 
 
 def _cuts_below(query: ReleaseQuery, spread: ValueSpread) -> bool:
-    """Whether more is cut off below than above."""
     low, high = query.bounds or (0.0, 0.0)
     return low - spread.low[0] > spread.high[0] - high
 

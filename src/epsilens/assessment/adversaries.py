@@ -49,12 +49,10 @@ class AdversaryGoal(StrEnum):
 
     @property
     def worlds(self) -> worlds.WorldsKind:
-        """The kind of the two worlds the question compares."""
         return _WORLDS[self]
 
     @property
     def harm(self) -> Harm:
-        """What regulators call it."""
         return _HARMS[self]
 
 
@@ -98,7 +96,6 @@ class Setting:
 
     @property
     def laplace(self) -> bool:
-        """Whether the noise is Laplace's."""
         return self.release.mechanism.noise is Noise.LAPLACE
 
     @cached_property
@@ -120,7 +117,6 @@ class Setting:
         return {}
 
     def movements(self, question: AdversaryQuestion) -> Movements:
-        """The extreme movements of a question, found once."""
         if question not in self._found:
             self._found[question] = movements(self.release, question)
         return self._found[question]
@@ -154,7 +150,6 @@ class Setting:
 
     @property
     def all(self) -> range:
-        """Every query, by its place."""
         return range(len(self.release.queries))
 
     @cached_property

@@ -296,7 +296,6 @@ class _TableFacts:
 
 
 def _table_facts(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Progress) -> _TableFacts:
-    """Everything an assessment takes from the table."""
     with error_place("data.read"):
         with reading(opened):
             cautions = stored_table_cautions(opened, plan)

@@ -190,12 +190,10 @@ class AnswerColumns:
 
     @classmethod
     def of(cls, answers: Sequence[ExactAnswer]) -> AnswerColumns:
-        """From the answers, in their order."""
         numbers = [(a.value, a.bounded, a.rows, a.people) for a in answers]
         return cls(*np.array(numbers, dtype=float).reshape(-1, 4).T)
 
     def take(self, which: NDArray[np.integer[Any]]) -> AnswerColumns:
-        """Some of them."""
         return AnswerColumns(self.value[which], self.bounded[which], self.rows[which], self.people[which])
 
     def without_bias(self) -> AnswerColumns:
@@ -235,7 +233,6 @@ class ErrorLaw:
         return replace(self, threshold=None, people_scale=None)
 
     def of(self, columns: AnswerColumns) -> ErrorLaw:
-        """The same for other answers."""
         return replace(self, columns=columns)
 
     def miss(self, error: Array) -> Array:

@@ -11,11 +11,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..catalogue.deployments import deployments
 from ..data.queries import QueryKind
 from ..data.tables.columns import column_of, unread, value_of
@@ -25,6 +23,7 @@ from ..data.tables.fingerprint import mark_of
 from ..data.tables.sources import Bundled, File, source_of
 from ..data.tables.table import OpenTable
 from ..data.understanding.owners import owner_like
+from ..ledger.ledger import package_versions
 from ..numerics.formatting import ceil_digits
 from ..plan.answers import ExactAnswer
 from ..plan.model import Data, Release, Size
@@ -134,12 +133,10 @@ def _queries_beside_secret(plan: Release, setting: Setting) -> list[str]:
 
 def reproduction_record(plan: Release, engine: str, table: Any) -> dict[str, str]:
     """How to get the same numbers again: versions, hashes, seed and command."""
-    versions = {"epsilens": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy", "ibis-framework", "duckdb"):
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
+    packages = "numpy", "scipy", "ibis-framework", "duckdb"
+    found = package_versions(*packages)
+    versions = {"epsilens": found["epsilens"], "python": platform.python_version()}
+    versions |= {package: found.get(package, "not installed") for package in packages}
     return {
         "software": ", ".join(f"{k} {v}" for k, v in versions.items()),
         "engine": engine,

@@ -115,12 +115,10 @@ class _SplitQuery:
         return 1 / calibrated_psi(self.epsilon * part, self.delta * part, "analytic")
 
     def law(self, share: float, rough: bool = False) -> ErrorLaw:
-        """What it publishes with this share."""
         spread = self._spread(share, rough)
         return replace(self.open, scale=self.unit[0] * spread, size_scale=self.unit[1] * spread)
 
     def error(self, share: float) -> float:
-        """The largest error for its answer."""
         return self.law(share).worst()[1]
 
     def enough(self, most: float, share: float, little: float) -> float:
@@ -169,11 +167,6 @@ def _log_psi(epsilon: float, delta: float, parts: int) -> Chebyshev:
     return Chebyshev.interpolate(np.vectorize(psi), _DEGREE, domain=[math.log(LEAST_SHARE), 0.0])
 
 
-def least_error(plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float) -> tuple[float, ...]:
-    """The shares of ε whose largest relative error is least; they add up to 1."""
-    return _least(plan, answers, epsilon)[0]
-
-
 def compare_splits(plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float) -> SplitComparison:
     """The equal division and the best one, each with its errors."""
     shares, judged = _least(plan, answers, epsilon)
@@ -185,7 +178,6 @@ def compare_splits(plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsi
 def division(
     plan: Release, answers: Sequence[Sequence[ExactAnswer]], epsilon: float, shares: Sequence[float]
 ) -> Division:
-    """The errors of these shares."""
     asked = [_SplitQuery(plan, i, one, epsilon) for i, one in enumerate(answers)]
     errors = (q.error(s) if q.sizes.size else math.inf for q, s in zip(asked, shares, strict=True))
     return Division(tuple(shares), tuple(errors))

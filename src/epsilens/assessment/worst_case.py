@@ -60,7 +60,6 @@ class MovementPair:
 
     @property
     def closed(self) -> bool:
-        """Whether δ has a closed form."""
         return not self.shifts or has_closed_form(self.shifts)
 
     @property
@@ -76,7 +75,6 @@ class MovementPair:
         return math.fsum(t * k for t, k in self.shifts) - math.log1p(-self.first)
 
     def reverse(self) -> MovementPair:
-        """The same with the worlds exchanged."""
         return MovementPair(self.shifts, self.psi, self.second, self.first)
 
     def beyond(self, epsilon: float) -> float:
@@ -152,7 +150,6 @@ class WorstCase:
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
-        """All of them as experiments."""
         return tuple(e.experiment if isinstance(e, MovementPair) else e for e in self.each)
 
     @cached_property
@@ -165,7 +162,6 @@ class WorstCase:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether δ has a closed form in all of them."""
         return all(isinstance(e, MovementPair) and e.closed for e in self.each)
 
     @property

@@ -47,12 +47,10 @@ class Spending:
 
     @property
     def at(self) -> str:
-        """When it was reserved or added."""
         return str(self.body.get("at", ""))
 
     @property
     def by(self) -> str:
-        """Who wrote it."""
         return str(self.body.get("by", ""))
 
     @property
@@ -114,7 +112,6 @@ class Account(SentenceResult):
 
     @classmethod
     def of(cls, people: str, entries: Iterable[LedgerEntry]) -> Account:
-        """From its lines, in order."""
         made = cls(people)
         found: dict[str, Spending] = {}
         for entry in entries:
@@ -123,10 +120,8 @@ class Account(SentenceResult):
                 if entry.kind is EntryKind.LIMIT:
                     made = made._limited(entry, any(one.state is not EntryKind.VOID for one in found.values()))
                 elif entry.kind in (EntryKind.RESERVED, EntryKind.ADDED):
-                    one = Spending(
-                        entry.release, str(entry.body.get("title", "")), entry.kind,
-                        Charge.from_dict(entry.body["charge"]), entry.body,
-                    )  # fmt: skip
+                    title, charge = str(entry.body.get("title", "")), Charge.from_dict(entry.body["charge"])
+                    one = Spending(entry.release, title, entry.kind, charge, entry.body)
                     found[entry.release if entry.release not in found else f"{entry.release} {entry.hash}"] = one
                 elif (known := found.get(entry.release)) is not None and can_close(known.state, entry.kind):
                     found[entry.release] = replace(known, state=entry.kind, published=entry.body)
@@ -144,11 +139,9 @@ class Account(SentenceResult):
             return made
         if self.limits is None or self.standing is None:
             return replace(made, late=True)
-        new = set(limits.currencies) - set(self.limits.currencies)
-        return replace(
-            made, standing=limits.looser(self.standing), late=self.late or bool(new),
-            raised=self.raised or limits.rises_above(self.limits),
-        )  # fmt: skip
+        late = self.late or bool(set(limits.currencies) - set(self.limits.currencies))
+        raised = self.raised or limits.rises_above(self.limits)
+        return replace(made, standing=limits.looser(self.standing), late=late, raised=raised)
 
     # -- what is spent ------------------------------------------------------------------------------------------
 
@@ -344,7 +337,6 @@ def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, fl
 
 
 def accounts_of(entries: Iterable[LedgerEntry]) -> dict[str, Account]:
-    """All accounts of a ledger."""
     lines: dict[str, list[LedgerEntry]] = {}
     for entry in entries:
         if entry.kind is not EntryKind.OPENED:

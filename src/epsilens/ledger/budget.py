@@ -65,13 +65,11 @@ class Charge:
         return cls(**added | {"psi": math.sqrt(math.fsum(c.psi**2 for c in each))})
 
     def to_dict(self) -> dict[str, float | None]:
-        """For JSON; None where there is no price."""
         each = {f.name: float(getattr(self, f.name)) for f in fields(self)}
         return {name: value if math.isfinite(value) else None for name, value in each.items()}
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> Charge:
-        """Read again."""
         each = {f.name: math.inf if said[f.name] is None else float(said[f.name]) for f in fields(cls)}
         if not all(value >= 0 for value in each.values()):
             raise ValueError(said)
@@ -82,7 +80,6 @@ FREE = Charge()
 
 
 def elementwise_max(one: Charge, other: Charge) -> Charge:
-    """The larger in each currency."""
     return Charge(**{f.name: max(getattr(one, f.name), getattr(other, f.name)) for f in fields(Charge)})
 
 
@@ -237,7 +234,6 @@ class Excess(NamedTuple):
 
     @property
     def symbol(self) -> str:
-        """Its letter."""
         return _SAID[self.currency]
 
 
@@ -279,7 +275,6 @@ class Limits:
 
     @property
     def currencies(self) -> tuple[str, ...]:
-        """Those that are limited."""
         return tuple(name for name in CURRENCIES if getattr(self, name) is not None)
 
     @property
@@ -302,9 +297,7 @@ class Limits:
         more, made = 1 + _ROUNDING, {}
         given = approximate(epsilon=0.0, delta=self.delta * more, neighbours=neighbours)
         if self.epsilon is not None:
-            made["epsilon"] = approximate(
-                epsilon=self.epsilon * more, delta=self.delta * more, neighbours=neighbours
-            )  # fmt: skip
+            made["epsilon"] = approximate(epsilon=self.epsilon * more, delta=self.delta * more, neighbours=neighbours)
         if self.psi is not None:
             made["psi"] = gaussian(psi=self.psi * more, neighbours=neighbours)
         if self.rho is not None:
@@ -327,7 +320,6 @@ class Limits:
         return missing or any(getattr(self, name) > getattr(other, name) for name in both)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod

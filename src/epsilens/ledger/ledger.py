@@ -21,6 +21,7 @@ import os
 import secrets
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -312,11 +313,11 @@ class Ledger(SentenceResult):
         return {
             **told, "title": _printable(title), "parts": serialize(experiment), "charge": charge.to_dict(),
             "part": None if part is None else normalized_name("part", part, needed="name the part, or leave it out"),
-            "neighbours": experiment_neighbours(experiment).value, **_signature(), "versions": _versions(),
+            "neighbours": experiment_neighbours(experiment).value, **_signature(),
+            "versions": package_versions(*_PACKAGES),
         }  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
         accounts = [account.to_dict() for account in self.accounts().values()]
         return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
 
@@ -378,7 +379,6 @@ def _refuse_confusable(people: str, others: Sequence[str]) -> None:
 
 
 def _refuse_shared_data(people: str, others: Sequence[str]) -> None:
-    """Refuse data that another account holds."""
     if others:
         raise InputError(
             f"this data was released about {others[0]!r}, and would be counted apart from that for {people!r}: name "
@@ -398,7 +398,6 @@ def _addresses(body: Mapping[str, Any]) -> list[str]:
 
 
 def _address_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
-    """Lines with the address of a table in them."""
     found = []
     for entry in entries:
         if addresses := _addresses(entry.body):
@@ -413,7 +412,6 @@ def _address_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
 
 
 def _without_addresses(body: Mapping[str, Any]) -> dict[str, Any]:
-    """A line's body without them."""
     if not _addresses(body):
         return dict(body)
     plan = body.get("plan")
@@ -466,11 +464,10 @@ def _now() -> str:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def package_versions(*packages: str) -> dict[str, str]:
+    """The versions of epsilens and of those of the packages that are installed."""
     found = {"epsilens": __version__}
-    for package in _PACKAGES:
-        try:
+    for package in packages:
+        with suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     return found

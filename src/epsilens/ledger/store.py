@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.tables.address import address_of, found_password, masked
-from ..errors import InputError, MissingExtra, type_phrase
+from ..errors import InputError, MissingExtra, require, type_phrase
 
 #: Of what is written; a ledger with a later one is not touched.
 VERSION = 1
@@ -94,7 +94,7 @@ class Store:
                 f"ledger is {type_phrase(url)}: give a file, such as ledger.db, or an address of PostgreSQL",
                 parameter="ledger",
             )
-        self._sa = _sqlalchemy()
+        self._sa: Any = require("sqlalchemy", "a ledger", "release")
         self._engine, self.name, self.path = self._opened(os.fspath(url))
         #: What opens it again, in another process too: with its password, so it is never shown.
         self.address = os.fspath(url) if self.path is None else str(self.path.absolute())
@@ -176,7 +176,6 @@ class Store:
         return False
 
     def read(self) -> list[LedgerEntry]:
-        """All lines, in the order in which they were written."""
         if self.path is not None and not self.path.exists():
             return []
         with self._talking() as connection:
@@ -245,7 +244,6 @@ class Store:
         return [str(name) for name in connection.execute(asked.order_by(self._table.c.people)).scalars()]
 
     def append(self, connection: Any, entry: LedgerEntry) -> None:
-        """One more line, inside :meth:`writing`."""
         row = {
             "people": entry.people, "kind": entry.kind.value, "release": entry.release,
             "body": canonical_json(entry.body), "previous": entry.previous, "hash": entry.hash,
@@ -281,7 +279,6 @@ class Writer:
         return [name for name in self._store.names(self._connection, holding) if name != self._people]
 
     def append(self, kind: EntryKind, release: str, body: dict[str, Any]) -> LedgerEntry:
-        """One more line."""
         head = self.entries[-1].hash if self.entries else ""
         text = canonical_json({"version": VERSION, **body})
         try:
@@ -298,7 +295,6 @@ class Writer:
 
 
 def _file(url: str, told: bool) -> Path:
-    """The file of a ledger."""
     address = address_of(url) if told else None
     wrong = InputError(f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger")
     try:
@@ -349,15 +345,6 @@ def _table(sa: Any) -> Any:
         sa.Column("hash", sa.Text, nullable=False),
         sa.UniqueConstraint("people", "previous"),
     )
-
-
-def _sqlalchemy() -> Any:
-    try:
-        import sqlalchemy
-        import sqlalchemy.exc
-    except ImportError:
-        raise MissingExtra("sqlalchemy", extra="release", purpose="a ledger") from None
-    return sqlalchemy
 
 
 _DAMAGED = "is damaged: restore it from a copy"

@@ -60,20 +60,16 @@ _ROWS_AT_ONCE = 1_500_000
 def grouped_needs(needs: Sequence[Need]) -> Iterator[list[Need]]:
     """The needs that are answered together: the same items, split by the same columns."""
 
-    def kind(need: Need) -> tuple[Any, ...]:
-        return need.items.value, need.split_by
-
-    for _, together in groupby(sorted(needs, key=kind), key=kind):
+    key = operator.attrgetter("items.value", "split_by")
+    for _, together in groupby(sorted(needs, key=key), key=key):
         yield list(together)
 
 
 def batches(needs: Sequence[Need], most: int = MOST_COUNTERS) -> Iterator[list[Need]]:
     """The needs by the columns they are split by, so many at a time."""
 
-    def split(need: Need) -> tuple[str, ...]:
-        return need.split_by
-
-    for _, together in groupby(sorted(needs, key=split), key=split):
+    key = operator.attrgetter("split_by")
+    for _, together in groupby(sorted(needs, key=key), key=key):
         same = list(together)
         for start in range(0, len(same), most):
             yield same[start : start + most]
@@ -119,10 +115,6 @@ def _limits(needs: Sequence[Need]) -> Iterator[tuple[list[Need], bool]]:
                 yield batch, groups
 
 
-def _item_limit(need: Need, groups: bool) -> int:
-    return need.groups if groups and need.groups is not None else need.most
-
-
 def binding_needs(
     opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int
 ) -> tuple[list[Need], list[Any]]:
@@ -135,7 +127,7 @@ def binding_needs(
     owners = []
     for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
         each, used = _items_by_owner(opened.table, batch, seen, groups)
-        more = {f"over{n.position}": each[used[n.position]] > _item_limit(n, groups) for n in batch}
+        more = {f"over{n.position}": each[used[n.position]] > (n.groups or n.most if groups else n.most) for n in batch}
         some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
         found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]
         bound |= {n.position: n for n in batch if found[f"over{n.position}"]}
@@ -271,7 +263,6 @@ class ExactAnswer:
 
     @property
     def bias(self) -> float:
-        """What both change."""
         return self.bounded - self.value
 
 
@@ -300,7 +291,6 @@ class Tally:
 
     @property
     def owners(self) -> int:
-        """The people behind them."""
         return self.people - self.left
 
     @property
@@ -395,10 +385,6 @@ def _by_group(rows: Any, keys: Sequence[str], sums: dict[str, Any]) -> Any:
     return rows.group_by(list(keys)).agg(**sums) if keys else rows.aggregate(**sums)
 
 
-def _each_flag(found: QueryColumns, needs: Sequence[Need]) -> list[str]:
-    return list(dict.fromkeys(found.used[n.position] for n in needs))
-
-
 def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
     """Rows and sums of the whole table, for needs that are split by the same columns."""
     found = query_columns(work.opened.table, needs, work.seen)
@@ -441,7 +427,6 @@ def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
 
 
 def _any_covered(grouped: Any, names: Sequence[str]) -> Any:
-    """Whether some need covers the group."""
     return sum((grouped[name] for name in dict.fromkeys(names)), start=0) > 0
 
 
@@ -455,7 +440,8 @@ def _people(work: _AnswerWork) -> tuple[list[Need], list[Any]]:
     for batch in batches(split):
         _count_owners_by_group(work, batch)
     for batch in batches([n for n in work.needs if n.items is ItemKind.MEMBERS]):
-        _count_members(work, batch)
+        for _, tally, number in _item_counts(work, batch, ItemKind.MEMBERS):
+            tally.items = number
     return binding_needs(work.opened, work.needs, work.seen, most_rows)
 
 
@@ -463,8 +449,8 @@ def _count_owners(work: _AnswerWork, needs: Sequence[Need]) -> int:
     """The owners behind answers that are not split; returns the most rows of one owner."""
     found = query_columns(work.opened.table, needs, work.seen, split=False, sums=False)
     rows = found.rows.mutate(all_=True)
-    each = each_owner(rows, ["all_", *_each_flag(found, needs)])
-    asked = {flag: ones(each[flag] > 0).sum() for flag in _each_flag(found, needs)}
+    each = each_owner(rows, ["all_", *_flags(found, needs)])
+    asked = {flag: ones(each[flag] > 0).sum() for flag in _flags(found, needs)}
     got = work.fetch(each.aggregate(**asked, most=each["all_"].max()))[0]
     for need in needs:
         if not need.split_by:
@@ -476,10 +462,9 @@ def _count_owners(work: _AnswerWork, needs: Sequence[Need]) -> int:
 
 
 def _item_counts(work: _AnswerWork, needs: Sequence[Need], items: ItemKind) -> Iterator[tuple[Need, Tally, int]]:
-    """How many such items each group of these needs has."""
     found = query_columns(work.opened.table, needs, work.seen, sums=False)
     each = items_of(found, needs, items)
-    flags = _each_flag(found, needs)
+    flags = _flags(found, needs)
     grouped = _by_group(each, found.keys, {flag: ones(each[flag]).sum() for flag in flags})
     if found.keys:
         grouped = grouped.filter(_any_covered(grouped, flags))
@@ -499,11 +484,6 @@ def _count_owners_by_group(work: _AnswerWork, needs: Sequence[Need]) -> None:
         if need.items is ItemKind.PEOPLE:
             for tally in work.tallies[need.position].values():
                 tally.covered = tally.items
-
-
-def _count_members(work: _AnswerWork, needs: Sequence[Need]) -> None:
-    for _, tally, number in _item_counts(work, needs, ItemKind.MEMBERS):
-        tally.items = number
 
 
 def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[Any]) -> None:

@@ -59,7 +59,6 @@ class Cells:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The groups as they are shown."""
         return tuple(display_label(label) for label in self.labels)
 
 
@@ -99,7 +98,6 @@ def cells(opened: OpenTable, plan: Release, tell: Callable[[int, str], object] |
 
 
 def _group_numbers(plan: Release, i: int) -> list[NoisyNumber]:
-    """The numbers that each group has of its own."""
     return [noisy for noisy in noisy_numbers(plan.queries[i]) if noisy != NoisyNumber.TOUCHED]
 
 

@@ -104,7 +104,6 @@ class PersonContribution:
 
     @cached_property
     def noisy(self) -> tuple[NoisyNumber, ...]:
-        """The noisy numbers of each group."""
         return noisy_numbers(self.query)
 
     @cached_property

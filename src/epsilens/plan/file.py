@@ -19,16 +19,13 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin
 
-from ..errors import InputError, MissingExtra, type_phrase
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from ..errors import InputError, type_phrase
 from .model import PlacedError, Release
 
 # -- YAML ----------------------------------------------------------------------------------------------------------
-
-try:
-    import yaml
-except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
-    raise MissingExtra(error.name or "pyyaml", extra="data", purpose="describing a release") from error
-
 
 #: Where an entry stands: keys of mappings, and places in lists counted from 0.
 Place: TypeAlias = tuple[str | int, ...]
@@ -99,7 +96,6 @@ class _YamlReader:
         self._documents = 0
 
     def read(self) -> tuple[Any, dict[Place, int]]:
-        """The whole text."""
         try:
             while self._loader.check_event():
                 self._take(self._loader.get_event())
@@ -150,7 +146,6 @@ class _YamlReader:
         return key
 
     def _place(self, event: Any, inside: _OpenCollection | None) -> None:
-        """Put a value where it belongs."""
         place: Place = ()
         if inside is not None:
             place = (*inside.place, inside.key if inside.key is not None else len(inside.value))
@@ -237,12 +232,6 @@ def _range_words(context: Mapping[str, Any], metadata: list[Any]) -> str:
     known = declared or {name: context[name] for name in _BOUNDS if name in context}
     told = [_BOUNDS[name].format(f"{float(value):.12g}") for name, value in known.items()]
     return "".join(f"{' and' if i else ''} {each}" for i, each in enumerate(told))
-
-
-try:
-    from pydantic import BaseModel, ValidationError
-except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
-    raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
 
 MOST_BYTES = 1_000_000

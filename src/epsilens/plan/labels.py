@@ -30,7 +30,6 @@ from .model import Label, Release, ReleaseQuery
 
 
 def display_label(label: Sequence[Any]) -> tuple[str, ...]:
-    """A group as it is shown."""
     return tuple("(empty)" if part is None else str(part) for part in label)
 
 
@@ -204,7 +203,6 @@ def _formed_condition(text: str, forms: dict[str, Form], what: str) -> str:
 
 
 def mentioned_columns(plan: Release) -> frozenset[str]:
-    """The columns a plan speaks of."""
     data = plan.data
     found = {*data.quasi_identifiers, *data.read, *filter(None, (data.person, data.unit, data.related))}
     if data.hidden is not None:

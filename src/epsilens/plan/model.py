@@ -232,7 +232,6 @@ class Read(PlanPart):
 
     @property
     def form(self) -> Form:
-        """The same for those who read."""
         return Form(self.kind, self.decimal, self.order, self.empty)
 
 
@@ -303,7 +302,6 @@ class Data(PlanPart):
 
     @property
     def forms(self) -> dict[str, Form]:
-        """How columns of text are read."""
         return {name: read.form for name, read in self.read.items()}
 
     @property
@@ -402,7 +400,6 @@ class ReleaseQuery(PlanPart):
 
     @property
     def kind(self) -> QueryKind:
-        """What it asks."""
         return next(kind for kind, asked in self._asked.items() if asked not in (None, False))
 
     @property
@@ -486,7 +483,6 @@ class Knowledge(PlanPart):
         return self
 
     def odds(self) -> Odds:
-        """The prior odds this knowledge amounts to."""
         if self.table is not None:
             if any(len(row) != 2 for row in self.table.values()):
                 raise PlacedError(
@@ -547,7 +543,6 @@ class Release(PlanPart):
     @field_validator("limits", mode="before", json_schema_input_type=dict[str, float | str | Limit])
     @classmethod
     def _shares(cls, value: Any) -> Any:
-        """Shares in any of the ways they are written."""
         if not isinstance(value, Mapping):
             return value
         shares = {name for name, reading in READINGS.items() if reading.ceiling == 1} | {ERROR}
@@ -696,8 +691,3 @@ def _reading_limit(limit: float | Limit) -> ReadingLimit:
     if isinstance(limit, Limit):
         return ReadingLimit(limit.at_most, dict(limit.model_extra or {}))
     return ReadingLimit(float(limit), {})
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a release file, for editors."""
-    return Release.model_json_schema()

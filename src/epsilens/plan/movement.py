@@ -382,7 +382,6 @@ def _is_attained(
 
 
 def _condition_columns(where: str) -> list[str]:
-    """The columns of a condition, once for each term."""
     return [column for term in terms_of(where) for column in columns_of(term)]
 
 

@@ -61,7 +61,6 @@ def contributions(plan: Release) -> tuple[PersonContribution, ...]:
 
 
 def contribution(plan: Release, i: int) -> PersonContribution:
-    """What one person adds to query i."""
     return contributions(plan)[i]
 
 

@@ -57,7 +57,6 @@ class Need:
 
     @property
     def split_by(self) -> tuple[str, ...]:
-        """The columns its answers are split by."""
         return self.query.groups
 
     @property
@@ -96,7 +95,6 @@ def content_columns(needs: Sequence[Need]) -> tuple[list[str], list[str]]:
 
 
 def owner_columns(data: Data) -> list[str]:
-    """The columns that say whose a row is."""
     return [name for name in dict.fromkeys((data.owner, data.person)) if name is not None]
 
 

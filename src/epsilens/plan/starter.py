@@ -186,7 +186,6 @@ class StarterParts:
 
 
 def starter_yaml(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
-    """The plan."""
     lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
     for warning in warnings:
         lines += textwrap.wrap(f"WARNING: {warning}", _LINE, initial_indent="# ", subsequent_indent="#   ")
@@ -371,7 +370,6 @@ def _average_lines(amount: Column | None) -> list[str]:
 
 
 def _condition_name(name: str) -> str:
-    """A column in a condition."""
     return name if _WORD.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from typing import Any
 
-from .. import __version__
 from ..data.queries import Noise, QueryKind
 from ..ledger.account import Account
 from ..ledger.budget import CURRENCIES, Charge
@@ -24,7 +22,7 @@ from ..plan.model import Release, Size
 from ..plan.noise import contribution
 from ..results import Result
 from .noise import Drawing
-from .standalone import MISS, counted, interval, limited, quantile
+from .standalone import MISS, averaged, counted, interval, limited
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,8 @@ class PlannedAnswers:
     scales: tuple[tuple[NoisyNumber, float], ...]  # b or σ, on each kind of number
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "query": self.query + 1, "name": self.name, "by": list(self.by), "answers": self.answers,
-            "noise": self.noise.value, "scales": {noisy.value: scale for noisy, scale in self.scales},
-        }  # fmt: skip
+        scales = {noisy.value: scale for noisy, scale in self.scales}
+        return {**vars(self), "query": self.query + 1, "by": list(self.by), "noise": self.noise.value, "scales": scales}
 
 
 @dataclass(frozen=True)
@@ -69,13 +64,11 @@ class RemainingBudget:
         return max(self.limit - self.after, 0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; null where there is no price."""
         told = {"spent": self.spent, "after": self.after, "limit": self.limit, "left": self.left}
         return {"currency": self.currency, **{k: v if v is None or math.isfinite(v) else None for k, v in told.items()}}
 
 
 def planned_answers(plan: Release, drawings: Sequence[Drawing]) -> tuple[PlannedAnswers, ...]:
-    """The answers of a plan, by query."""
     made = []
     for i, asked in enumerate(plan.queries):
         mine = [d for d in drawings if d.query == i]
@@ -123,7 +116,6 @@ def interval_of(plan: Release, i: int) -> str:
 
 
 def touched_name(name: str) -> str:
-    """What the number of people whom a limit touched is called."""
     return f"{name}: people in more groups than they are counted in"
 
 
@@ -172,15 +164,10 @@ class PublishedAnswer:
     interval_of: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "query": self.query + 1, "name": self.name, "group": dict(self.group), "answer": self.answer,
-            "low": self.low, "high": self.high, "noise": self.noise, "interval_of": self.interval_of,
-        }  # fmt: skip
+        return {**vars(self), "query": self.query + 1, "group": dict(self.group)}
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> PublishedAnswer:
-        """Read again."""
         group = tuple((str(k), None if v is None else str(v)) for k, v in said["group"].items())
         answer, low, high, noise = (float(said[name]) for name in ("answer", "low", "high", "noise"))
         what = str(said.get("interval_of", ""))
@@ -215,7 +202,6 @@ class Published(ValueSemantics, Result):
 
     @property
     def title(self) -> str:
-        """Of the plan."""
         return self.plan.title
 
     def to_dict(self) -> dict[str, Any]:
@@ -290,47 +276,23 @@ def _up(value: float, digits: int) -> float:
 def _average(
     plan: Release, noised: NoisyQuery, drawings: Mapping[NoisyNumber, Drawing], place: int
 ) -> tuple[float, float, float, float]:
-    """Centre + S/N, within its bounds; the interval from those of both, each at 97.5 of 100, which hold together."""
-    asked = plan.queries[noised.query]
+    """The average and its interval, rounded outwards to what the noise leaves."""
+    asked, noise = plan.queries[noised.query], drawings[NoisyNumber.TOTAL]
     least, most = asked.bounds or (0.0, 0.0)
-    centre = least / 2 + most / 2
-    total, noise = noised.numbers[NoisyNumber.TOTAL][place], drawings[NoisyNumber.TOTAL]
+    terms = {noisy.value: {**d.terms, "scale": d.plain_scale, "unit": 1.0} for noisy, d in drawings.items()}
     public = asked.size is Size.PUBLIC
-    share = quantile(noise.noise.value, MISS / (2 if public else 4))
-    totals = total - share * noise.plain_scale, total + share * noise.plain_scale
+    numbers = {noisy.value: each[place] for noisy, each in noised.numbers.items()}
     if public:
-        size, sizes = float(noised.sizes[place]), (float(noised.sizes[place]),) * 2
-    else:
-        size = noised.numbers[NoisyNumber.SIZE][place]
-        away = share * drawings[NoisyNumber.SIZE].plain_scale
-        sizes = size - away, size + away
-    found = centre + total / max(size, 1.0)  # as its error was assessed
-    if sizes[0] >= 1:
-        ends = [centre + t / n for t in totals for n in sizes]
-        low, high = min(ends), max(ends)
-    else:
-        low, high = least, most
-    width = max(min(high, most) - max(low, least), (most - least) * 1e-9)
-    digits = _digits(width / 4)
-    cut = [min(max(value, least), most) for value in (found, low, high)]
-    answer = round(cut[0], digits) + 0.0
-    return answer, max(_down(cut[1], digits), least), min(_up(cut[2], digits), most), noise.plain_scale
+        numbers["size"] = float(noised.sizes[place])
+    found, low, high = averaged({"bounds": (least, most), "drawings": terms, "public": public}, numbers)
+    digits = _digits(max(high - low, (most - least) * 1e-9) / 4)
+    answer = round(found, digits) + 0.0
+    return answer, max(_down(low, digits), least), min(_up(high, digits), most), noise.plain_scale
 
 
 def _digits(scale: float) -> int:
     """Decimals that say no more than the noise leaves: about a hundredth of it."""
     return min(max(2 - math.floor(math.log10(scale)), 0), 300)
-
-
-def versions() -> dict[str, str]:
-    """What made it."""
-    found = {"epsilens": __version__}
-    for package in ("opendp", "ibis-framework", "duckdb"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 # -- drawing -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, MissingExtra, WriteError
+from ..errors import InputError, WriteError, require
 
 if TYPE_CHECKING:
     from .answers import Published
@@ -57,13 +57,9 @@ def output_format(output: Any, format: str | None) -> OutputFormat:
                 f"format is {str(format)[:20]!r}: give one of {', '.join(OutputFormat)}", parameter="format"
             ) from None
     ending = Path(output).suffix.lstrip(".").lower() if output is not None else ""
-    return (
-        OutputFormat(ending)
-        if ending in tuple(OutputFormat)
-        else OutputFormat.HTML
-        if ending == "htm"
-        else OutputFormat.CSV
-    )
+    if ending == "htm":
+        return OutputFormat.HTML
+    return OutputFormat(ending) if ending in tuple(OutputFormat) else OutputFormat.CSV
 
 
 def check_writable(path: Path) -> None:
@@ -96,7 +92,9 @@ def save(made: Published, path: Path, form: OutputFormat) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, 0o666 & ~_umask())
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(name, 0o666 & ~umask)
             os.replace(name, path)
         except BaseException:
             os.unlink(name)
@@ -119,14 +117,7 @@ def _refused(path: Path, why: str) -> InputError:
     )
 
 
-def _umask() -> int:
-    found = os.umask(0)
-    os.umask(found)
-    return found
-
-
 def file_content(made: Published, form: OutputFormat) -> bytes:
-    """What the file holds."""
     match form:
         case OutputFormat.JSON:
             return (json.dumps(made.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
@@ -194,11 +185,8 @@ def remarks_of(made: Published) -> list[str]:
 
 
 def _parquet(made: Published) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("pyarrow", extra="data", purpose="writing Parquet") from None
+    pa: Any = require("pyarrow", "writing Parquet", "data")
+    pq: Any = require("pyarrow.parquet", "writing Parquet", "data")
     rows = rows_of(made)
     table = pa.Table.from_pylist(rows) if rows else pa.table({"query": pa.array([], pa.string())})
     about = {"epsilens": json.dumps(made.to_dict(), ensure_ascii=False, allow_nan=False)}
@@ -211,7 +199,6 @@ def _parquet(made: Published) -> bytes:
 
 
 def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
-    """The script as text."""
     _check_scriptable(plan)
     with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)

@@ -68,7 +68,6 @@ class Drawing:
 
     @property
     def plain_scale(self) -> float:
-        """In the plan's own terms."""
         return self.scale * float(self.unit)
 
     def check(self) -> None:

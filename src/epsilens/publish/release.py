@@ -30,7 +30,7 @@ from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
 from ..ledger.budget import FREE, normalized_name
-from ..ledger.ledger import Ledger, Reservation
+from ..ledger.ledger import Ledger, Reservation, package_versions
 from ..plan.cells import Cells, cells
 from ..plan.file import error_place, read_release
 from ..plan.labels import mentioned_columns, normalized_plan
@@ -46,7 +46,6 @@ from .answers import (
     loss_sentences,
     planned_answers,
     remaining_budget,
-    versions,
 )
 from .files import OutputFormat, check_writable, output_format, save
 from .noise import Drawing, drawings_of
@@ -151,7 +150,6 @@ def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, h
 
 
 def _integer_range(kind: Any) -> tuple[int, int]:
-    """What a column of whole numbers holds."""
     held = np.iinfo(kind.to_numpy())
     return int(held.min), int(held.max)
 
@@ -349,19 +347,18 @@ class _ReleaseJob:
     partition: str = ""  # the column by which the part is known
 
     def draw(self, exact: tuple[Cells, ...]) -> tuple[PublishedAnswer, ...]:
-        """The answers, with noise."""
         return draw_answers(self.plan, self.drawings, exact)
 
     def published(
         self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
         head: str = "", at: str = "",
     ) -> Published:  # fmt: skip
-        """The result."""
         return Published(
             plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_sentence(self.plan, self.promise),
             success=self.promise.success, spent=self.promise.charge.to_dict(), lost=loss_sentences(self.plan),
             people=self.people, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
-            at=at or datetime.now(UTC).isoformat(timespec="seconds"), versions=versions(),
+            at=at or datetime.now(UTC).isoformat(timespec="seconds"),
+            versions=package_versions("opendp", "ibis-framework", "duckdb"),
         )  # fmt: skip
 
 
@@ -539,7 +536,6 @@ def _write(made: Published, output: Any, form: OutputFormat) -> Published:
 
 
 def _drawing_record(drawing: Drawing) -> dict[str, Any]:
-    """The noise, for the record."""
     return {
         "query": drawing.query + 1, "number": drawing.noisy.value, "noise": str(drawing.noise.value),
         "scale": drawing.plain_scale, "sensitivity": drawing.sensitivity * float(drawing.unit),
