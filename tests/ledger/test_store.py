@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import stat
@@ -16,7 +17,7 @@ import epsilens as el
 from epsilens.ledger import store as module
 from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Reservation
-from epsilens.ledger.store import EntryKind, Store
+from epsilens.ledger.store import EntryKind, LedgerEntry, Store, canonical_json
 
 LAPLACE = el.laplace(epsilon=0.1)
 
@@ -362,3 +363,28 @@ def test_what_was_published_is_given_again_as_it_was_written(tmp_path: Path) -> 
     file.write_bytes(file.read_bytes().replace(b"1234567", b"1234568"))
     with pytest.raises(el.InputError, match="not as it was written, so nothing is added or given again"):
         ledger.saved("patients", {"plan": 1})
+
+
+def test_the_hash_is_over_the_whole_line() -> None:
+    line = LedgerEntry("patients", EntryKind.ADDED, "1", {"b": 1, "a": 0.1}, "before")
+    said = '["patients","added","1","{\\"a\\":0.1,\\"b\\":1}","before"]'
+    assert line.hash == hashlib.sha256(said.encode()).hexdigest()
+    others = (
+        LedgerEntry("doctors", EntryKind.ADDED, "1", {"b": 1, "a": 0.1}, "before"),
+        LedgerEntry("patients", EntryKind.VOID, "1", {"b": 1, "a": 0.1}, "before"),
+        LedgerEntry("patients", EntryKind.ADDED, "2", {"b": 1, "a": 0.1}, "before"),
+        LedgerEntry("patients", EntryKind.ADDED, "1", {"b": 1, "a": 0.2}, "before"),
+        LedgerEntry("patients", EntryKind.ADDED, "1", {"b": 1, "a": 0.1}, "another"),
+    )
+    assert line.hash not in {other.hash for other in others}
+
+
+def test_json_is_the_same_for_equal_values() -> None:
+    assert canonical_json({"β": [1, None], "a": "é"}) == '{"a":"é","β":[1,null]}'
+    assert canonical_json((1, 2)) == canonical_json([1, 2])
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), {1, 2}, b"x", object(), {(1, 2): 3}])
+def test_what_cannot_be_written(bad: Any) -> None:
+    with pytest.raises(el.InputError, match="words, finite numbers"):
+        canonical_json({"a": bad})

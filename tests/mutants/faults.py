@@ -48,7 +48,7 @@ FAULTS = (
         "    if people > 1:  # all of them in one group\n        return float(hidden[-1] * -(-alone // len(hidden)))\n"
         "    if alone * len(hidden) > _MOST_SHARED:\n",
         (f"{PLANS}[1.3]", "tests/auditing/test_exact.py::test_several_people_together",
-         "tests/assessment/test_typical.py"),
+         "tests/assessment/test_risks.py"),
     ),
     Fault(
         "1.4", "correlated records x several answers", "plan/movement.py",
@@ -56,7 +56,7 @@ FAULTS = (
         "    whole = related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])\n"
         "    most = max(found, key=lambda r: r.swing * plan.shares[r.query])\n"
         "    return replace(whole, each=tuple(replace(m.only({most.query}), alone=()) for m in whole.each))\n",
-        (f"{PLANS}[1.4]", "tests/auditing/test_exact.py::test_related_people", "tests/plan/test_relatives.py"),
+        (f"{PLANS}[1.4]", "tests/auditing/test_exact.py::test_related_people", "tests/plan/test_movement.py"),
     ),
     Fault(
         "1.5", "a fixed threshold x several limits", "assessment/verdict.py",
@@ -66,7 +66,7 @@ FAULTS = (
     Fault(
         "1.6", "people as they are x a grid", "assessment/risks.py",
         "    upper = (m1 - m0) / -np.expm1(low - high)\n", "    upper = m1 / 2\n",
-        ("tests/assessment/test_typical.py",),
+        ("tests/assessment/test_risks.py",),
     ),
     Fault(
         "1.7", "saved answers x changed data", "ledger/ledger.py",
@@ -97,7 +97,7 @@ FAULTS = (
         "1.8 names", "an account x a name that looks like its own", "ledger/budget.py",
         "    return not _skeletons(one).isdisjoint(_skeletons(other))\n",
         "    return one.casefold() == other.casefold()\n",
-        ("tests/ledger/test_ledger.py", "tests/ledger/test_names.py"),
+        ("tests/ledger/test_ledger.py", "tests/ledger/test_budget.py"),
     ),
     Fault(
         "1.8 title", "saved answers x another title", "plan/model.py",
@@ -107,23 +107,23 @@ FAULTS = (
     Fault(
         "1.9", "an address with a password x files and the ledger", "plan/model.py",
         '        said["data"]["table"] = self.data.called\n', "",
-        ("tests/publish/test_published.py::test_nothing_of_an_address_is_published",),
+        ("tests/publish/test_answers.py::test_nothing_of_an_address_is_published",),
     ),
     Fault(
         "1.9 path", "a private path x files and the ledger", "plan/model.py",
         '        return self.name or (self.table if self.table in names() else "the table")\n',
         "        return self.name or masked(self.table)\n",
-        ("tests/publish/test_published.py::test_nothing_of_a_path_is_told",),
+        ("tests/publish/test_answers.py::test_nothing_of_a_path_is_told",),
     ),
     Fault(
         "1.9 export", "an old ledger x its export", "ledger/ledger.py",
         '"body": _without_addresses(e.body)', '"body": dict(e.body)',
-        ("tests/publish/test_published.py::test_what_older_versions_wrote_is_found",),
+        ("tests/publish/test_answers.py::test_what_older_versions_wrote_is_found",),
     ),
     Fault(
         "1.9 check", "an old ledger x ledger check", "ledger/ledger.py",
         " + _address_problems(entries)\n", "\n",
-        ("tests/publish/test_published.py::test_what_older_versions_wrote_is_found",),
+        ("tests/publish/test_answers.py::test_what_older_versions_wrote_is_found",),
     ),
     Fault(
         "2.1", "sampling x replacement x Laplace noise", "laws/laplace.py",
