@@ -25,6 +25,7 @@ import time
 import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 from tests.web.servers import Server, server, start_of
@@ -170,9 +171,9 @@ def _killed(made: Server) -> list[tuple[int, float]]:
     with ThreadPoolExecutor(8) as many:
         coming = [many.submit(ask, made, HEAVY[i % len(HEAVY)]) for i in range(16)]
         time.sleep(0.5)
-        listed = subprocess.run(["pgrep", "-P", str(made.process.pid)], capture_output=True, text=True, check=False)
-        for process in map(int, listed.stdout.split()):
-            os.kill(process, signal.SIGKILL)
+        for process in made.workers():
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
         return [each.result() for each in coming] + [ask(made, path) for path in HEAVY]
 
 

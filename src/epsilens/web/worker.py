@@ -209,7 +209,7 @@ def task_answer(task: Task, log: Callable[[str], None] = lambda line: None) -> M
         if about in _MACHINE:
             return _TOO_LARGE
         return {"error": _without_path(str(error), request), "status": 422, "parameter": about}
-    except MemoryError:
+    except (MemoryError, SystemError):  # a library in C that cannot be loaded where nothing is left
         return _TOO_LARGE
     except Exception as error:
         # Whatever it was, the reader gets a sentence and no path of this machine; the log gets the kind of error only.
