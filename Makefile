@@ -62,7 +62,7 @@ $(BRIDGES): $(READY)
 bridges: $(BRIDGES) ## add Opacus and pgmpy, to test against them too
 
 demo: $(LIGHT) ## assess a planned release of a bundled real table, write a report, and release it into a ledger
-	@$(BIN)/python -m epsilens.cli.demo demo
+	@$(BIN)/python -m scripts.demo demo
 
 light: $(READY) ## make the demo in an environment of its own, and open every page and file there
 	@$(MAKE) --no-print-directory demo VENV=$(FIRST)

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import typer
 import yaml
+from scripts.demo import PEOPLE, RELEASE, main
 
 from epsilens.assessment.assess import assess
 from epsilens.cli.console import run
-from epsilens.cli.demo import PEOPLE, RELEASE, main
 from epsilens.cli.plans import assess as assess_command
 from epsilens.cli.plans import init as init_command
 from epsilens.errors import InputError, MissingExtra

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 
+from scripts.demo import RELEASE
+
 from epsilens.assessment.assess import assess
-from epsilens.cli.demo import RELEASE
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 from epsilens.show.assessment.data import as_dict

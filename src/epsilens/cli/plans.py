@@ -129,6 +129,10 @@ def correlate(said: Options) -> None:
     show(found, said["format"], said["output"])
 
 
+def _option(flag: str, panel: Panel, help: str, metavar: str | None = None) -> Any:
+    return typer.Option(flag, rich_help_panel=panel.value, metavar=metavar, help=help)
+
+
 class AssessFormat(StrEnum):
     """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""
 
@@ -143,23 +147,11 @@ class AssessFormat(StrEnum):
 
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
-MemoryOption = Annotated[
-    str | None,
-    typer.Option("--memory", rich_help_panel=Panel.DATA.value, metavar="SIZE", help="What reading may take, 4GB say."),
-]
+MemoryOption = Annotated[str | None, _option("--memory", Panel.DATA, "What reading may take, 4GB say.", "SIZE")]
 SpillOption = Annotated[
-    str | None,
-    typer.Option(
-        "--spill",
-        rich_help_panel=Panel.DATA.value,
-        metavar="FOLDER",
-        help="A folder with room for what memory does not hold.",
-    ),
+    str | None, _option("--spill", Panel.DATA, "A folder with room for what memory does not hold.", "FOLDER")
 ]
-EngineOption = Annotated[
-    str | None,
-    typer.Option("--engine", rich_help_panel=Panel.DATA.value, metavar="NAME", help="duckdb, spark or an Ibis URL."),
-]
+EngineOption = Annotated[str | None, _option("--engine", Panel.DATA, "duckdb, spark or an Ibis URL.", "NAME")]
 AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How to write the result.")]
 
 
@@ -169,22 +161,10 @@ def assess(
     memory: MemoryOption = None,
     spill: SpillOption = None,
     ledger: Annotated[
-        str | None,
-        typer.Option(
-            "--ledger",
-            rich_help_panel=Panel.DATA.value,
-            metavar="URL",
-            help="Count what was released before about them.",
-        ),
+        str | None, _option("--ledger", Panel.DATA, "Count what was released before about them.", "URL")
     ] = None,
     people: Annotated[
-        str | None,
-        typer.Option(
-            "--people",
-            rich_help_panel=Panel.DATA.value,
-            metavar="NAME",
-            help="Whom the table is about: the ledger's account.",
-        ),
+        str | None, _option("--people", Panel.DATA, "Whom the table is about: the ledger's account.", "NAME")
     ] = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
@@ -292,51 +272,24 @@ def release(
     plan: ReleaseFile,
     output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Where to write the answers.")] = None,
     format: Annotated[ReleaseFormat | None, typer.Option("--format", help="By the file's ending unless given.")] = None,
-    ledger: Annotated[
-        str, typer.Option("--ledger", rich_help_panel=Panel.DATA.value, metavar="URL", help="A file, or postgresql://…")
-    ] = "ledger.db",
+    ledger: Annotated[str, _option("--ledger", Panel.DATA, "A file, or postgresql://…", "URL")] = "ledger.db",
     people: Annotated[
-        str | None,
-        typer.Option(
-            "--people", rich_help_panel=Panel.DATA.value, metavar="NAME", help="Whom the table is about: the account."
-        ),
+        str | None, _option("--people", Panel.DATA, "Whom the table is about: the account.", "NAME")
     ] = None,
     part: Annotated[
-        str | None,
-        typer.Option(
-            "--part",
-            rich_help_panel=Panel.DATA.value,
-            metavar="NAME",
-            help="The declared part that every query is about.",
-        ),
+        str | None, _option("--part", Panel.DATA, "The declared part that every query is about.", "NAME")
     ] = None,
     other_people: Annotated[
-        bool,
-        typer.Option(
-            "--other-people",
-            rich_help_panel=Panel.DATA.value,
-            help="This data is in another account, and yet about others.",
-        ),
+        bool, _option("--other-people", Panel.DATA, "This data is in another account, and yet about others.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
-    synthetic: Annotated[
-        bool, typer.Option("--synthetic", rich_help_panel=Panel.DATA.value, help="Run on made-up rows; spends nothing.")
-    ] = False,
-    again: Annotated[
-        bool,
-        typer.Option("--again", rich_help_panel=Panel.DATA.value, help="Draw, and spend, what was released before."),
-    ] = False,
+    synthetic: Annotated[bool, _option("--synthetic", Panel.DATA, "Run on made-up rows; spends nothing.")] = False,
+    again: Annotated[bool, _option("--again", Panel.DATA, "Draw, and spend, what was released before.")] = False,
     script: Annotated[
         bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
     ] = False,
     assessed: Annotated[
-        str | None,
-        typer.Option(
-            "--assessed",
-            rich_help_panel=Panel.DATA.value,
-            metavar="FILE",
-            help="The JSON of its assessment: refuse another plan.",
-        ),
+        str | None, _option("--assessed", Panel.DATA, "The JSON of its assessment: refuse another plan.", "FILE")
     ] = None,
     engine: EngineOption = None,
     memory: MemoryOption = None,
@@ -572,105 +525,41 @@ def audit(
         str | None, typer.Argument(metavar="WHAT", help="A plan (a YAML file), or package.module:function.")
     ] = None,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", hidden=True)] = None,
-    catalogue: Annotated[
-        bool,
-        typer.Option("--catalogue", rich_help_panel=Panel.DATA.value, help="The known cases: all, or those named."),
-    ] = False,
+    catalogue: Annotated[bool, _option("--catalogue", Panel.DATA, "The known cases: all, or those named.")] = False,
     command: Annotated[
-        str | None,
-        typer.Option(
-            "--command",
-            rich_help_panel=Panel.DATA.value,
-            metavar="WORDS",
-            help='"python release.py {table} {out}": no shell.',
-        ),
+        str | None, _option("--command", Panel.DATA, '"python release.py {table} {out}": no shell.', "WORDS")
     ] = None,
     claim: Annotated[
-        str | None,
-        typer.Option(
-            "--claim",
-            rich_help_panel=Panel.NOISE.value,
-            metavar="CLAIM",
-            help='"epsilon=1", "gaussian --sigma 2"; of a plan, its own.',
-        ),
+        str | None, _option("--claim", Panel.NOISE, '"epsilon=1", "gaussian --sigma 2"; of a plan, its own.', "CLAIM")
     ] = None,
-    d0: Annotated[
-        str | None, typer.Option("--d0", rich_help_panel=Panel.DATA.value, metavar="FILE", help="The first input.")
-    ] = None,
-    d1: Annotated[
-        str | None,
-        typer.Option("--d1", rich_help_panel=Panel.DATA.value, metavar="FILE", help="The second: one person differs."),
-    ] = None,
+    d0: Annotated[str | None, _option("--d0", Panel.DATA, "The first input.", "FILE")] = None,
+    d1: Annotated[str | None, _option("--d1", Panel.DATA, "The second: one person differs.", "FILE")] = None,
     table: Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            rich_help_panel=Panel.DATA.value,
-            metavar="TABLE",
-            help="Make pairs from it; of a plan, its columns.",
-        ),
+        str | None, _option("--table", Panel.DATA, "Make pairs from it; of a plan, its columns.", "TABLE")
     ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(
-            "--person", rich_help_panel=Panel.DATA.value, metavar="COLUMN", help="Whose row of the table it is."
-        ),
-    ] = None,
+    person: Annotated[str | None, _option("--person", Panel.DATA, "Whose row of the table it is.", "COLUMN")] = None,
     pair: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--pair",
-            rich_help_panel=Panel.DATA.value,
-            metavar="NAME",
-            help="Only this pair of tables; may be repeated.",
-        ),
+        list[str] | None, _option("--pair", Panel.DATA, "Only this pair of tables; may be repeated.", "NAME")
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(
+        _option(
             "--runs",
-            rich_help_panel=Panel.READING.value,
-            metavar="NUMBER",
-            help="The most on each pair. [2000, of Gaussian noise 6000; 1000 of a command]",
+            Panel.READING,
+            "The most on each pair. [2000, of Gaussian noise 6000; 1000 of a command]",
+            "NUMBER",
         ),
     ] = None,
-    confidence: Annotated[
-        float,
-        typer.Option(
-            "--confidence", rich_help_panel=Panel.READING.value, metavar="NUMBER", help="Of all bounds together."
-        ),
-    ] = 0.95,
-    fixed: Annotated[
-        bool,
-        typer.Option("--fixed", rich_help_panel=Panel.READING.value, help="Count all runs once; do not stop early."),
-    ] = False,
-    timeout: Annotated[
-        float,
-        typer.Option(
-            "--timeout", rich_help_panel=Panel.READING.value, metavar="SECONDS", help="Of one run of a command."
-        ),
-    ] = 300.0,
+    confidence: Annotated[float, _option("--confidence", Panel.READING, "Of all bounds together.", "NUMBER")] = 0.95,
+    fixed: Annotated[bool, _option("--fixed", Panel.READING, "Count all runs once; do not stop early.")] = False,
+    timeout: Annotated[float, _option("--timeout", Panel.READING, "Of one run of a command.", "SECONDS")] = 300.0,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            rich_help_panel=Panel.READING.value,
-            metavar="NUMBER",
-            help="Runs at a time. [as many as processors]",
-        ),
+        int | None, _option("--jobs", Panel.READING, "Runs at a time. [as many as processors]", "NUMBER")
     ] = None,
     resume: Annotated[
-        str | None,
-        typer.Option(
-            "--resume",
-            rich_help_panel=Panel.DATA.value,
-            metavar="FILE",
-            help="Keep outcomes here, and go on from them.",
-        ),
+        str | None, _option("--resume", Panel.DATA, "Keep outcomes here, and go on from them.", "FILE")
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", rich_help_panel=Panel.READING.value, metavar="NUMBER", help="Of the coins.")
-    ] = None,
+    seed: Annotated[int | None, _option("--seed", Panel.READING, "Of the coins.", "NUMBER")] = None,
     format: FormatOption = Format.table,
     output: OutputOption = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""``python -m epsilens.cli.demo FOLDER``: the main job on bundled data, from a planned release to a report to open.
+"""``python -m scripts.demo FOLDER``: the main job on bundled data, from a planned release to a report to open.
 
 It goes on to publish: the plan as the report advises it, released into a ledger. Run again, it gives the same answers
 and spends nothing.
@@ -13,16 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..assessment.assess import Assessment, assess
-from ..errors import EpsilensError, LimitError, MissingExtra
-from ..show.assessment.tables import risk_table
-from ..show.assessment.words import headline, sentence
-from ..show.document import plain_table
-from ..show.render.text import table_lines
-from .console import emit
+from epsilens.assessment.assess import Assessment, assess
+from epsilens.cli.console import emit
+from epsilens.errors import EpsilensError, LimitError, MissingExtra
+from epsilens.show.assessment.tables import risk_table
+from epsilens.show.assessment.words import headline, sentence
+from epsilens.show.document import plain_table
+from epsilens.show.render.text import table_lines
 
 if TYPE_CHECKING:
-    from ..publish.answers import Published
+    from epsilens.publish.answers import Published
 
 
 #: The account of the release, and how often an adversary may guess right after all that is ever released about them.
@@ -94,8 +94,8 @@ def run(folder: Path) -> Assessment:
 
 def publish(folder: Path, epsilon: float) -> Published:
     """Write the plan that is advised, and release it into the ledger beside it."""
-    from ..ledger.ledger import Ledger
-    from ..publish.release import release
+    from epsilens.ledger.ledger import Ledger
+    from epsilens.publish.release import release
 
     plan = folder / "publish.yaml"
     plan.write_text(recommended_plan(epsilon), encoding="utf-8")
