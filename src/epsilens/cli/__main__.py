@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from .signals import STOP
+from . import STOP
 
 
 def main() -> None:

@@ -156,7 +156,6 @@ def _power_report(said: Options) -> _Verdict:
 
 
 def _detection_report(said: Options) -> _Verdict:
-    """With answers: the verdict."""
     from ..attacks.tampering_detection import detect, detect_series
     from ..show.tampering import detection, series
 

@@ -41,7 +41,7 @@ from ..catalogue.parsing import is_given, shorten
 from ..data.tables.address import masked
 from ..errors import InputError, LimitError, NoSolutionError, WriteError, suggestion
 from ..results import escape_controls
-from .signals import STOP
+from . import STOP
 
 
 class Format(StrEnum):
@@ -58,33 +58,23 @@ class Format(StrEnum):
 class Showable(Protocol):
     """What a command may show."""
 
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        ...
+    def to_text(self, width: int = 80) -> str: ...
 
     def to_terminal(self, width: int = 80) -> str:
         """Text with the emphasis of a terminal."""
         ...
 
-    def to_markdown(self) -> str:
-        """Markdown."""
-        ...
+    def to_markdown(self) -> str: ...
 
-    def to_html(self) -> str:
-        """A self-contained page."""
-        ...
+    def to_html(self) -> str: ...
 
     def to_csv(self) -> str:
         """The main table, numbers in full."""
         ...
 
-    def to_pdf(self) -> bytes:
-        """A PDF on A4."""
-        ...
+    def to_pdf(self) -> bytes: ...
 
-    def to_dict(self) -> dict[str, Any]:
-        """What JSON holds."""
-        ...
+    def to_dict(self) -> dict[str, Any]: ...
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.", show_choices=True)]

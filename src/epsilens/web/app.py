@@ -34,7 +34,7 @@ try:
     from uvicorn import Server as UvicornServer
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    from . import api, assess, claims, compare, explain, pages, papers, release, reports
+    from . import api, assess, compare, explain, pages, papers, release, reports
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -104,7 +104,6 @@ def views() -> FastAPI:
 
 def _add_views(app: FastAPI) -> None:
     app.include_router(explain.router)
-    app.include_router(claims.router)
     app.include_router(compare.router)
     app.include_router(release.ledger_router)
     app.include_router(api.make_router())
@@ -195,7 +194,6 @@ class Connection(H11Protocol):
     _clock: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Expect a request."""
         super().connection_made(transport)
         self._expect()
 
@@ -208,7 +206,6 @@ class Connection(H11Protocol):
             self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Expect nothing more."""
         self._forget()
         super().connection_lost(exc)
 
@@ -248,7 +245,6 @@ class Server(UvicornServer):
         self._stop = stop
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End in order."""
         self._stop()
         await super().shutdown(sockets)
 

@@ -168,7 +168,6 @@ def link_of(text: str, most: int) -> str:
 
 
 def assess_page(request: Request, view: AssessView) -> Response:
-    """The page."""
     limits, made, upload = request.app.state.limits, view.made, view.upload
     text = _yaml(view)
     url = link_of(text, limits.url_yaml) if made else ""
@@ -653,7 +652,6 @@ def job_data(job: Job) -> dict[str, Any]:
 
 @router.get("/assess/job/{id}/state")
 def job_state(request: Request, id: str) -> Response:
-    """How far a job is."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None:
         return JSONResponse({"error": "There is no such job any more: start it again."}, 404)
@@ -662,7 +660,6 @@ def job_state(request: Request, id: str) -> Response:
 
 @router.post("/assess/job/{id}/end")
 def end_job(request: Request, id: str) -> Response:
-    """End a job."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is not None:
         job.end()

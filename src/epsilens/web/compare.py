@@ -50,6 +50,7 @@ from .view_state import (
     fill_state,
     form_entries,
     mechanism_fields,
+    option_texts,
     problem_of,
     way_of,
     ways_of,
@@ -89,8 +90,8 @@ class SettingForm:
         """The setting in one word, as an address has it; what is wrong stays as it was typed."""
         if self.asked.about is None and self.text:
             return self.text
-        told = {k: "on" if v is True else v for k, v in self.asked.options.items()}
-        return f"{self.asked.mechanism.replace('_', '-')}:{','.join(f'{k}={v}' for k, v in told.items())}"
+        options = ",".join(f"{k}={v}" for k, v in option_texts(self.asked.options).items())
+        return f"{self.asked.mechanism.replace('_', '-')}:{options}"
 
     def fields(self) -> tuple[list[Field], list[Field]]:
         """Explain's fields under names of this setting: the noise's own, and the others."""
@@ -119,7 +120,6 @@ class SettingComparison:
 
     @property
     def good(self) -> list[SettingForm]:
-        """Those with a result."""
         return [s for s in self.settings if s.asked.about is not None]
 
     @property
@@ -300,8 +300,7 @@ def _chart_html(good: Sequence[SettingForm]) -> Markup:
 def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
     """The query of the Explain view of one setting."""
     spoken = MECHANISMS[setting.asked.mechanism].spoken
-    told = {k: "on" if v is True else v for k, v in setting.asked.options.items()}
-    return urlencode({"mechanism": spoken, **told, **of.unusual})
+    return urlencode({"mechanism": spoken, **option_texts(setting.asked.options), **of.unusual})
 
 
 def _setting_name(setting: SettingForm) -> str:
@@ -364,7 +363,6 @@ def compare_file(request: Request) -> Response:
 
 @router.get("/compare/roc.{kind}")
 def compare_chart(request: Request, kind: str) -> Response:
-    """The curves of every setting."""
     made = compare_settings(query_of(request))
     if not _is_complete(made):
         return no_file(_first_problem(made))

@@ -85,7 +85,6 @@ class Job:
         self._jobs.end(self)
 
     def ahead(self) -> int:
-        """How many wait before it."""
         return self._jobs.ahead(self)
 
     async def finished(self, timeout: float | None = None) -> bool:
@@ -198,7 +197,6 @@ class Jobs:
                 del self._all[job.id]
 
     def close(self) -> None:
-        """End every job."""
         with self._lock:
             self._closed = True
             for job in list(self._all.values()):

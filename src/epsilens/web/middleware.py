@@ -325,7 +325,6 @@ class Router:
         self._left: set[asyncio.Future[None]] = set()  # what answers nobody any more, until it comes to its end
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or say why not."""
         query = scope.get("query_string", b"").decode("latin-1")
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and Source.forks
         if not reads or _is_one_of(_NOT_COMPUTED, scope["path"]):

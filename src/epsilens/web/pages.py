@@ -98,7 +98,6 @@ def icon_arrays(about: Explanation) -> Markup:
 
 
 def reading_section(about: Explanation) -> Markup:
-    """The section with every reading."""
     return html.section(reading_table(about))
 
 
@@ -187,7 +186,6 @@ _TEMPLATES = templates()
 
 
 def render(name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
-    """A view."""
     return HTMLResponse(_TEMPLATES.get_template(name).render(**values), status, dict(headers or {}))
 
 
@@ -260,7 +258,6 @@ def as_json(data: Any) -> str:
 
 
 def query_of(request: Request) -> dict[str, str]:
-    """The entries of an address."""
     return dict(request.query_params)
 
 
@@ -279,7 +276,6 @@ def canonical_redirect(request: Request, url: str, valid: bool) -> tuple[Respons
 
 
 def redirect(request: Request, url: str) -> Response:
-    """Another view, also for htmx."""
     return Response(headers={"hx-redirect": url}) if _is_htmx(request) else RedirectResponse(url, 303)
 
 

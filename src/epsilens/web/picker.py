@@ -47,7 +47,6 @@ class Operator(StrEnum):
 
     @property
     def values(self) -> int:
-        """How many values it takes."""
         return 0 if self in (Operator.EMPTY, Operator.FILLED) else 2 if self is Operator.BETWEEN else 1
 
 

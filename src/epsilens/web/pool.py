@@ -50,7 +50,6 @@ class Allowance:
 
 
 def reading_allowance(limits: ServerLimits) -> Allowance:
-    """What a reading may take."""
     seconds = limits.reading_seconds
     late = f"this takes longer than {seconds:g} seconds: use the command line, which has no limit", 504
     ended = "this needs more time or memory than the page allows: use the command line", 413
@@ -224,7 +223,6 @@ class Call:
             self._kill()
 
     def expire(self) -> None:
-        """Its time is over."""
         self.late = True
         self._kill()
 
@@ -239,7 +237,6 @@ class Call:
                 self.worker.kill()
 
     def refusal(self) -> RequestError:
-        """Why it has no answer."""
         return RequestError(*(self.allowance.late if self.late or self.ended else self.allowance.ended))
 
 
@@ -260,7 +257,6 @@ class Pool:
         self._closed = False
 
     def warm(self) -> None:
-        """Have one process ready."""
         with contextlib.suppress(RequestError):
             self._give_back(self._take(self.limits.reading_memory))
 
@@ -277,7 +273,6 @@ class Pool:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def read(self, request: Message) -> Call:
-        """Put a reading in line."""
         with self._lock:
             if self._closed:
                 raise RequestError(_STOPPED, 503)

@@ -59,7 +59,6 @@ class LedgerTab:
         self.app = app
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        """Answer."""
         before = extra_views.set((("Ledger", "/ledger"),))
         try:
             await self.app(scope, receive, send)
@@ -117,7 +116,6 @@ def ledger_view(request: Request) -> Response:
 @ledger_router.get("/ledger.csv")
 @ledger_router.get("/ledger.json")
 def ledger_file(request: Request) -> Response:
-    """The account to keep."""
     try:
         return result_file(_chosen_account(request)[1], "ledger", kind_of(request))
     except EpsilensError as error:
@@ -353,7 +351,6 @@ def answers_view(request: Request, id: str) -> Response:
 
 @router.get("/assess/job/{id}/answers.{kind}")
 def answers_file(request: Request, id: str, kind: str) -> Response:
-    """The answers to keep."""
     job = _release_job(request, id)
     if job is None or job.state is not JobState.DONE or kind not in _KINDS:
         return message_page(404, "Assess", "No answers", "There are no such answers.")

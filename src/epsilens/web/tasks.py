@@ -200,7 +200,6 @@ def _assess(work: Task) -> dict[str, Any]:
 
 
 def _base64(content: bytes) -> str:
-    """Bytes as JSON carries them."""
     return base64.b64encode(content).decode("ascii")
 
 

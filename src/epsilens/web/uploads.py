@@ -225,7 +225,6 @@ class Uploads:
             return self._folder.path
 
     def close(self) -> None:
-        """Forget every file."""
         with self._lock:
             self._held.clear()
             folder, self._folder = self._folder, None
@@ -320,7 +319,6 @@ class Uploads:
             return upload
 
     def drop(self, token: str, visitor: str) -> None:
-        """Forget a file."""
         upload = self.get(token, visitor)
         if upload is not None:
             self._forget(upload)

@@ -207,14 +207,12 @@ class ViewState:
     problem: FieldProblem | None = None
 
     def value(self, name: str) -> str:
-        """What stands in a field."""
         return self.values.get(name, "")
 
     @property
     def query(self) -> str:
         """The query of the plain URL."""
-        told = {k: "on" if v is True else v for k, v in self.options.items()}
-        return urlencode({"mechanism": self.mechanism.replace("_", "-"), **told})
+        return urlencode({"mechanism": self.mechanism.replace("_", "-"), **option_texts(self.options)})
 
     @property
     def url(self) -> str:
@@ -313,7 +311,7 @@ def explain_state(given: Mapping[str, str], path: str = "/explain") -> ViewState
     asked = ViewState(path)
     try:
         fill_state(asked, given)
-        asked.about = explain_query(asked.mechanism, _option_texts(asked.options))
+        asked.about = explain_query(asked.mechanism, option_texts(asked.options))
     except EpsilensError as error:
         asked.problem = problem_of(error, asked)
         if not asked.values:
@@ -380,7 +378,7 @@ def check_of_100(options: Mapping[str, Any]) -> None:
                 raise InputError(f"{name} is not a count out of 100: give a number from 0 to 100", parameter=name)
 
 
-def _option_texts(options: Mapping[str, Any]) -> dict[str, str]:
+def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
     return {k: "on" if v is True else v for k, v in options.items()}
 
 
@@ -408,7 +406,7 @@ def choose_state(given: Mapping[str, str]) -> ViewState:
         check_of_100(said)
         asked.options = {"parameter": asked.values["parameter"], "reading": reading, "at_most": asked.values["at_most"]}
         asked.options |= own | said
-        told = _option_texts({**own, **said})
+        told = option_texts({**own, **said})
         asked.about = choose_query(
             asked.mechanism, f"{reading}={asked.values['at_most']}", told, asked.values["parameter"]
         )
