@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import binom
 
 import epsilens as el
-from epsilens.laws.composition.elementary_bounds import MomentBounds, atom_bounds, log_profile
+from epsilens.laws.composition.elementary_bounds import AtomBounds, MomentBounds, largest_loss_bounds, log_profile
 from epsilens.laws.composition.evaluator import Evaluator
 from epsilens.laws.composition.step import Atoms
 from epsilens.laws.composition.tilt import TiltedMoments
@@ -109,9 +109,8 @@ STEP = FiniteStep(Atoms(np.log([3 / 8, 9 / 4]), np.log([1 / 4, 3 / 4])))
     ],
 )
 def test_by_hand(kind: str, at: float, truth: float, back: float) -> None:
-    ahead, behind = atom_bounds(STEP, False), atom_bounds(STEP, True)
-    assert ahead is not None
-    assert behind is not None
+    ahead, behind = (largest_loss_bounds([(STEP, 1)], flipped) for flipped in (False, True))
+    assert isinstance(ahead, AtomBounds)
     low, high = getattr(ahead, kind)(np.asarray([at]))
     assert low[0] <= truth <= high[0]
     assert high[0] - low[0] < 1e-10
@@ -121,11 +120,10 @@ def test_by_hand(kind: str, at: float, truth: float, back: float) -> None:
 
 
 def test_where_nothing_is_said() -> None:
-    found = atom_bounds(STEP, False)
-    assert found is not None
+    found = largest_loss_bounds([(STEP, 1)], False)
     deep = np.asarray([-800.0])
     assert found.roc(deep)[0][0] == -math.inf
     assert found.inverse_roc(deep)[0][0] == -math.inf
     assert found.epsilon(deep)[1][0] == math.inf
     assert found.delta(np.asarray([5.0]))[0][0] == -math.inf
-    assert atom_bounds(NormalStep(1.0), False) is None
+    assert not isinstance(largest_loss_bounds([(NormalStep(1.0), 1)], False), AtomBounds)

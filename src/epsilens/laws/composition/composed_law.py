@@ -264,15 +264,14 @@ class ComposedLaw(Composable):
         low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
         high = low.copy()
         if inside.any():
-            low[inside], high[inside] = self._epsilons_inside(delta[inside], most)
+            within = delta[inside]
+            least, largest = self._forward.ask("epsilon", np.log(within))
+            if np.isposinf(largest).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
+                start = np.full(within.size, np.inf)
+                bound = self._forward.chernoff(lambda tilt, k: (k - np.log(within)) / tilt, start)
+                largest = np.where(np.isposinf(largest), bound * (1 + 1e-12), largest)
+            low[inside], high[inside] = (np.minimum(np.maximum(end, 0.0), most) for end in (least, largest))
         return low, high
-
-    def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
-        low, high = self._forward.ask("epsilon", np.log(delta))
-        if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-            bound = self._forward.chernoff(lambda tilt, k: (k - np.log(delta)) / tilt, np.full(delta.size, np.inf))
-            high = np.where(np.isposinf(high), bound * (1 + 1e-12), high)
-        return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""

@@ -1,8 +1,9 @@
-"""What moments alone say of a product, and at once: next to everything where the two laws hardly overlap.
+"""Bounds on a product that need no view of its profile: by its moments, and by the largest of its losses.
 
-With E(s) = ∫dP^s dQ^{1−s}, 0 < s < 1, which multiplies, the two laws have ∫min(dP, t·dQ) ≤ E(s)·t^{1−s} in common. So
-1 − h(t) is at most that; the errors of a test are at most max_t E(s)·t^{1−s} − tα = s·E(s)·t^{1−s} at
-t = ((1−s)·E(s)/α)^{1/s}, and those of the test that rejects L > u at most E(s)·e^{−su} and E(s)·e^{(1−s)u} (Chernoff).
+Moments say next to everything where the two laws hardly overlap. With E(s) = ∫dP^s dQ^{1−s}, 0 < s < 1, which
+multiplies, the two laws have ∫min(dP, t·dQ) ≤ E(s)·t^{1−s} in common. So 1 − h(t) is at most that; the errors of a
+test are at most max_t E(s)·t^{1−s} − tα = s·E(s)·t^{1−s} at t = ((1−s)·E(s)/α)^{1/s}, and those of the test that
+rejects L > u at most E(s)·e^{−su} and E(s)·e^{(1−s)u} (Chernoff).
 
 :func:`log_profile` goes on where many steps add up. With g(x) = (1 − e^{−x})·e^{−λx} for x > 0, 0 below,
 h(e^u) = e^{K(λ)−λu}·E g(L − u) under the tilt λ. Chernoff's bound has the largest g instead. The tilted loss is a sum;
@@ -33,7 +34,7 @@ _ROOT_2PI = math.sqrt(2 * math.pi)
 
 
 class MomentBounds:
-    """Bounds on risk from below, as (low, high) of logarithms of which high is what nobody doubts."""
+    """Lower bounds on risk, as (low, high) of logarithms; high is the trivial bound, log 1 = 0."""
 
     def __init__(self, log_moment: Callable[[float], float], error: float) -> None:
         #: log E(s), from above
@@ -107,22 +108,138 @@ def _missed(log_e: Array, s: Array, log_alpha: Array) -> Array:
     return np.asarray(np.minimum(found + _MOMENT_ROUNDING * (np.abs(found) + np.abs(log_alpha)), 0.0))
 
 
-# Readings of one step that is a list of atoms: sums over the list, with room for the rounding of masses and losses.
-#
-# A loss that is off by κ moves h by no more than the threshold moved by κ does, and a mass that is off by a share e
-# moves a rate by that share. Below what doubles hold well nothing is said.
-
-_LEAST_PROBABILITY = 1e-303  # of a probability
+_LOSS_OFFSETS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
+_START_GRID = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
+_MOST_HALVINGS = 64
+_LOG_UNDERFLOW = -744.0  # what is below the smallest double
+_LEAST_PROBABILITY = 1e-303  # that a list says anything of
 _UNDERFLOW = 1e-317  # more than what doubles drop
+_LOG_ROUNDING = 1e-11  # for the rounding of a log probability
 
 
-class AtomBounds:
-    """(low, high) of log δ, ε, log TPR and log α of a list, each an array for an array."""
+class LargestLossBounds:
+    """Readings as (low, high) of logarithms; high is unknown unless there is only one step.
 
-    def __init__(self, law: Law, rho: float, largest: float) -> None:
-        self.law = law
-        self.error = rho + 64 * ROUNDOFF * 750  # logarithms of masses go down to −750
-        self.kappa = 64 * ROUNDOFF * (1 + largest)
+    The test that rejects once some step shows a loss above b has the false-positive rate 1 − Π(1 − Q(L > b))^k and the
+    recall 1 − Π(1 − P(L > b))^k in closed form: a lower bound on what all steps together reveal, and nearly all of it
+    where single rare losses decide. Of one step alone it is the best test there is, and the bound is the truth.
+    """
+
+    read_cost = 1  # of a place that is looked at, in lattice points of the step
+
+    def __init__(self, steps: Sequence[CountedStep], flipped: bool) -> None:
+        self.steps = [(ReversedStep(step) if flipped else step, k) for step, k in steps]
+        self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
+        low, high = (f(step.loss_range[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
+        self.loss_range = max(low, -1e4), min(high, 1e4)
+        self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
+        self.order: list[float] = []
+
+    def _rates(self, b: float) -> tuple[float, float, float]:
+        """log recall and log false-positive rate of a threshold, and the relative error of either."""
+        if b not in self.seen:
+            self.seen[b] = self._rated(b)
+            insort(self.order, b)
+        return self.seen[b]
+
+    def _rated(self, b: float) -> tuple[float, float, float]:
+        masses = [(*_above(step, b), k) for step, k in self.steps]
+        size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
+        recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
+        return recall, alpha, 16 * ROUNDOFF * (size + 8)
+
+    def _delta(self, u: float) -> tuple[float, float]:
+        best = (-math.inf, 0.0)
+        for share in _LOSS_OFFSETS[:1] if self.alone else _LOSS_OFFSETS:
+            recall, alpha, error = self._rates(u + share * max(abs(u), 1e-9))
+            left = -math.expm1(min(u + alpha - recall, 0.0)) if recall > -math.inf else 0.0
+            if left > 0:
+                wrong = error * (1 + 2 / left)  # what is left after the subtraction
+                best = max(best, (recall + math.log(left), wrong))
+        value, wrong = best
+        if wrong >= 0.5:
+            return -math.inf, 0.0
+        high = min(value + wrong, 0.0) if value > -math.inf else _LOG_UNDERFLOW if recall == -math.inf else 0.0
+        return value - wrong, high if self.alone else 0.0
+
+    def delta(self, epsilon: Array) -> tuple[Array, Array]:
+        return _each(self._delta, epsilon)
+
+    def _epsilon(self, log_delta: float) -> tuple[float, float]:
+        # near 0 many small losses say more than the largest: begin where this test does reach δ
+        grid = self.loss_range[1] * _START_GRID
+        i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
+        low = _last(
+            lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
+        )
+        if not self.alone:
+            return low, math.inf
+        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.loss_range[1])
+        return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
+
+    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
+        return _each(self._epsilon, log_delta)
+
+    def _roc(self, log_alpha: float) -> tuple[float, float]:
+        # the least threshold that surely keeps to α
+        b = -_last(
+            lambda v: _over(log_alpha - _LOG_ROUNDING, self._rates(-v)[1]),
+            -self.loss_range[1],
+            -self.loss_range[0],
+            [-v for v in reversed(self.order)],
+        )
+        recall, _, error = self._rates(b)
+        low = max(recall - error, log_alpha)
+        if not self.alone:
+            return low, 0.0
+        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _LOG_ROUNDING), *self.loss_range, self.order)
+        if not math.isfinite(more):
+            return low, 0.0
+        recall, _, error = self._rates(more)
+        return low, min(recall + error, 0.0)
+
+    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
+        return _each(self._roc, log_alpha)
+
+    def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
+        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _LOG_ROUNDING), *self.loss_range, self.order)
+        _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
+        high = min(alpha + error, log_recall)
+        if not self.alone:
+            return -math.inf, high
+        less = -_last(
+            lambda v: _over(log_recall - _LOG_ROUNDING, self._rates(-v)[0]),
+            -self.loss_range[1],
+            -self.loss_range[0],
+            [-v for v in reversed(self.order)],
+        )
+        _, alpha, error = self._rates(less)
+        return (alpha - error if math.isfinite(less) else -math.inf), high
+
+    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
+        return _each(self._inverse_roc, log_recall)
+
+    def test(self, loss: float) -> tuple[float, float, float]:
+        recall, alpha, error = self._rates(loss)
+        low, high = self._delta(loss)
+        return min(math.exp(alpha + error), 1.0), math.exp(recall - error), high - low
+
+
+class AtomBounds(LargestLossBounds):
+    """The same of one step that is a list of atoms: sums over the list, with room for rounding, and exact.
+
+    A loss that is off by κ moves h by no more than the threshold moved by κ does, and a mass that is off by a share e
+    moves a rate by that share. Below what doubles hold well nothing is said.
+    """
+
+    read_cost = 0
+
+    def __init__(self, law: Law, steps: Sequence[CountedStep], flipped: bool) -> None:
+        super().__init__(steps, flipped)
+        step = steps[0][0]
+        self.law = law.reverse() if flipped else law
+        self.error = step.rho + 64 * ROUNDOFF * 750  # logarithms of masses go down to −750
+        self.kappa = 64 * ROUNDOFF * (1 + float(np.max(np.abs(step.atoms.loss), initial=0.0)))
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         low, high = (np.asarray(self.law.profile(epsilon + way * self.kappa)) for way in (1, -1))
@@ -159,127 +276,11 @@ class AtomBounds:
             )
 
 
-def atom_bounds(step: Step, flipped: bool) -> AtomBounds | None:
-    """The readings of a step of atoms alone; None where there is a continuous part."""
-    law = step.as_law() if step.support is None else None
-    if law is None:
-        return None
-    largest = float(np.max(np.abs(step.atoms.loss), initial=0.0))
-    return AtomBounds(law.reverse() if flipped else law, step.rho, largest)
-
-
-# ``LargestLossBounds`` is the test that rejects once some step shows a loss above b. It has the false-positive rate
-# 1 − Π(1 − Q(L > b))^k and the recall 1 − Π(1 − P(L > b))^k in closed form: a lower bound on what all steps together
-# reveal, and nearly all of it where single rare losses decide. Of one step alone it is the best test there is, and the
-# bound is the truth.
-
-_LOSS_OFFSETS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
-_START_GRID = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
-_MOST_HALVINGS = 64
-_LOG_UNDERFLOW = -744.0  # what is below the smallest double
-_LOG_ROUNDING = 1e-11  # for the rounding of a log probability
-
-
-class LargestLossBounds:
-    """Readings as (low, high) of logarithms; high is unknown unless there is only one step."""
-
-    def __init__(self, steps: Sequence[CountedStep], flipped: bool) -> None:
-        self.steps = [(ReversedStep(step) if flipped else step, k) for step, k in steps]
-        self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
-        low, high = (f(step.loss_range[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
-        self.loss_range = max(low, -1e4), min(high, 1e4)
-        self.atom_bounds = atom_bounds(steps[0][0], flipped) if self.alone else None
-        self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
-        self.order: list[float] = []
-
-    def _rates(self, b: float) -> tuple[float, float, float]:
-        """log recall and log false-positive rate of a threshold, and the relative error of either."""
-        if b not in self.seen:
-            self.seen[b] = self._rated(b)
-            insort(self.order, b)
-        return self.seen[b]
-
-    def _rated(self, b: float) -> tuple[float, float, float]:
-        masses = [(*_above(step, b), k) for step, k in self.steps]
-        size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
-        recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
-        return recall, alpha, 16 * ROUNDOFF * (size + 8)
-
-    def _delta(self, u: float) -> tuple[float, float]:
-        best = (-math.inf, 0.0)
-        for share in _LOSS_OFFSETS[:1] if self.alone else _LOSS_OFFSETS:
-            recall, alpha, error = self._rates(u + share * max(abs(u), 1e-9))
-            left = -math.expm1(min(u + alpha - recall, 0.0)) if recall > -math.inf else 0.0
-            if left > 0:
-                wrong = error * (1 + 2 / left)  # what is left after the subtraction
-                best = max(best, (recall + math.log(left), wrong))
-        value, wrong = best
-        if wrong >= 0.5:
-            return -math.inf, 0.0
-        high = min(value + wrong, 0.0) if value > -math.inf else _LOG_UNDERFLOW if recall == -math.inf else 0.0
-        return value - wrong, high if self.alone else 0.0
-
-    def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        return self.atom_bounds.delta(epsilon) if self.atom_bounds else _each(self._delta, epsilon)
-
-    def _epsilon(self, log_delta: float) -> tuple[float, float]:
-        # near 0 many small losses say more than the largest: begin where this test does reach δ
-        grid = self.loss_range[1] * _START_GRID
-        i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
-        low = _last(
-            lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
-        )
-        if not self.alone:
-            return low, math.inf
-        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.loss_range[1])
-        return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
-
-    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        return self.atom_bounds.epsilon(log_delta) if self.atom_bounds else _each(self._epsilon, log_delta)
-
-    def _roc(self, log_alpha: float) -> tuple[float, float]:
-        # the least threshold that surely keeps to α
-        b = -_last(
-            lambda v: _over(log_alpha - _LOG_ROUNDING, self._rates(-v)[1]),
-            -self.loss_range[1],
-            -self.loss_range[0],
-            [-v for v in reversed(self.order)],
-        )
-        recall, _, error = self._rates(b)
-        low = max(recall - error, log_alpha)
-        if not self.alone:
-            return low, 0.0
-        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _LOG_ROUNDING), *self.loss_range, self.order)
-        if not math.isfinite(more):
-            return low, 0.0
-        recall, _, error = self._rates(more)
-        return low, min(recall + error, 0.0)
-
-    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        return self.atom_bounds.roc(log_alpha) if self.atom_bounds else _each(self._roc, log_alpha)
-
-    def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _LOG_ROUNDING), *self.loss_range, self.order)
-        _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
-        high = min(alpha + error, log_recall)
-        if not self.alone:
-            return -math.inf, high
-        less = -_last(
-            lambda v: _over(log_recall - _LOG_ROUNDING, self._rates(-v)[0]),
-            -self.loss_range[1],
-            -self.loss_range[0],
-            [-v for v in reversed(self.order)],
-        )
-        _, alpha, error = self._rates(less)
-        return (alpha - error if math.isfinite(less) else -math.inf), high
-
-    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        return self.atom_bounds.inverse_roc(log_recall) if self.atom_bounds else _each(self._inverse_roc, log_recall)
-
-    def test(self, loss: float) -> tuple[float, float, float]:
-        recall, alpha, error = self._rates(loss)
-        low, high = self._delta(loss)
-        return min(math.exp(alpha + error), 1.0), math.exp(recall - error), high - low
+def largest_loss_bounds(steps: Sequence[CountedStep], flipped: bool) -> LargestLossBounds:
+    """The bounds by the largest loss, from the list where there is one step that is a list of atoms."""
+    alone = len(steps) == 1 and steps[0][1] == 1 and steps[0][0].support is None
+    law = steps[0][0].as_law() if alone else None
+    return LargestLossBounds(steps, flipped) if law is None else AtomBounds(law, steps, flipped)
 
 
 def _above(step: Step, b: float) -> tuple[float, float]:

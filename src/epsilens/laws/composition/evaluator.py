@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .elementary_bounds import LargestLossBounds, MomentBounds, log_profile
+from .elementary_bounds import LargestLossBounds, MomentBounds, largest_loss_bounds, log_profile
 from .fourier import MOST_POINTS, log_moment
 from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
@@ -166,7 +166,7 @@ class Evaluator:
 
     @cached_property
     def _largest(self) -> LargestLossBounds:
-        return LargestLossBounds(self.product.steps, self.flipped)
+        return largest_loss_bounds(self.product.steps, self.flipped)
 
     def rough(self) -> Evaluator:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
@@ -387,7 +387,7 @@ class Evaluator:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
         wide = np.flatnonzero(self._wide(kind, low, high, allowed))
         cost = _DELTA_COST if kind == "delta" else _SEARCH_COST
-        each = 0 if self._largest.atom_bounds else math.ceil(cost * self.product.cost)
+        each = math.ceil(self._largest.read_cost * cost * self.product.cost)
         if each:
             wide = wide[: min(max(work.budget.left // each, _LEAST_SINGLE_READS), _MOST_SINGLE_READS)]
         if wide.size:

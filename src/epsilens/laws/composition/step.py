@@ -85,36 +85,21 @@ class Tilting(Protocol):
     """A step's loss under a tilt, dP·e^{λL}/E e^{λL}: what a series sums up."""
 
     @property
-    def nodes(self) -> int:
-        """What a frequency costs."""
-
+    def nodes(self) -> int: ...  # what a frequency costs
     @property
-    def uncut(self) -> bool:
-        """Whether nothing of the step was left out."""
-
+    def uncut(self) -> bool: ...  # whether nothing of the step was left out
     @property
-    def mean(self) -> float:
-        """Of the tilted loss."""
-
+    def mean(self) -> float: ...  # of the tilted loss
     @property
-    def variance(self) -> float:
-        """Of the tilted loss."""
-
+    def variance(self) -> float: ...
     @property
-    def log_scale(self) -> float:
-        """K(λ) = log E e^{λL}."""
-
+    def log_scale(self) -> float: ...  # K(λ) = log E e^{λL}
     @property
-    def kappa(self) -> float:
-        """The error of a loss, on average."""
-
+    def kappa(self) -> float: ...  # the error of a loss, on average
     @property
-    def rho(self) -> float:
-        """The relative error of a mass, on average."""
-
+    def rho(self) -> float: ...  # the relative error of a mass, on average
     @property
-    def rho_beside(self) -> float:
-        """The same under other tilts."""
+    def rho_beside(self) -> float: ...  # the same under other tilts
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
