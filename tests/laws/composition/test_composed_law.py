@@ -567,11 +567,11 @@ def test_both_orders_share_a_budget() -> None:
     ahead = ReadingWork(budget)
     behind = ReadingWork(budget)
     ahead.slices.append(MomentBounds(lambda s: -s, 0.0))
-    assert ahead.goes_on
-    assert behind.goes_on
+    assert ahead.has_budget
+    assert behind.has_budget
     budget.spent = MOST_WORK
-    assert not ahead.goes_on
-    assert behind.goes_on  # nothing is known there yet
+    assert not ahead.has_budget
+    assert behind.has_budget  # nothing is known there yet
     assert budget.left == 0
 
 

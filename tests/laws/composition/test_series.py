@@ -21,7 +21,7 @@ from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.evaluator import Budget, Evaluator
 from epsilens.laws.composition.fourier import tilted
 from epsilens.laws.composition.product import Product
-from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, rest_of
+from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, cut_off_mass
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilt import Query
 from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
@@ -393,7 +393,7 @@ def test_what_is_cut_off_beside_losses_that_only_h0_shows(count: int, above: flo
     reaches = [(-12.0, cut), (0.0, 0.0)]
     laws = [(law, k) for (s, k), r in zip(steps, reaches, strict=True) if (law := tilted(s, False, tilt, r, 8.0))]
     spread = math.sqrt(sum(k * law.variance for law, k in laws))
-    low, high = rest_of(steps, False, reaches, laws, tilt, spread).bounds(A(log_t))
+    low, high = cut_off_mass(steps, False, reaches, laws, tilt, spread).bounds(A(log_t))
     truth = 0.0
     for i in range(count + 1):  # i of the others show −1
         p = math.comb(count, i) * weight[0] ** i * weight[1] ** (count - i)

@@ -96,7 +96,7 @@ class ComposedLaw(Composable):
     @property
     def reached(self) -> bool:
         """Whether every answer so far is as narrow as asked for."""
-        return not (self._forward.missed or self._backward.missed)
+        return not (self._forward.unreached or self._backward.unreached)
 
     @property
     def symmetric(self) -> bool:
@@ -145,7 +145,7 @@ class ComposedLaw(Composable):
         made = self._like(self._forward.sharing(of), self._backward.sharing(of), self._upper)
         return self if self._forward.part == of else made
 
-    def _back(self) -> Evaluator:
+    def _other_order(self) -> Evaluator:
         return self._forward if self.symmetric else self._backward
 
     def _pick(self, bracket: tuple[Array, Array]) -> Array:
@@ -180,7 +180,7 @@ class ComposedLaw(Composable):
 
     def _note(self, wide: bool) -> None:
         """Remember that an answer is wider than asked for."""
-        self._forward.missed = self._forward.missed or bool(wide)
+        self._forward.unreached = self._forward.unreached or bool(wide)
 
     def _outward(self, risk: Array) -> Array:
         """A probability that grows with risk, moved outwards by the rounding of the last operations."""
@@ -216,15 +216,17 @@ class ComposedLaw(Composable):
         positive = u >= 0
         if positive.any():
             top = self._finite_top, self._at_top
-            out[positive] = self._above(self._forward, u[positive], *top, allowed[positive], ahead)
+            out[positive] = self._profile_above(self._forward, u[positive], *top, allowed[positive], ahead)
         if not positive.all():
             back = self if self.symmetric else self.reverse()
             v = -u[~positive]
-            rest = self._above(self._back(), v, back._finite_top, back._at_top, allowed[~positive], behind)
+            rest = self._profile_above(
+                self._other_order(), v, back._finite_top, back._at_top, allowed[~positive], behind
+            )
             out[~positive] = np.exp(-v) * rest
         return out
 
-    def _above(
+    def _profile_above(
         self,
         order: Evaluator,
         u: Array,
@@ -286,10 +288,10 @@ class ComposedLaw(Composable):
         if self.symmetric:
             return self.profile_inverse(values) if inverse else self.profile(values)
         key = inverse, values.tobytes()
-        bracket = self._forward.worse.get_or_make(key, lambda: self._both(values.ravel(), inverse))
+        bracket = self._forward.worse.get_or_make(key, lambda: self._worse_order(values.ravel(), inverse))
         return self._pick(bracket).reshape(values.shape)
 
-    def _both(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
+    def _worse_order(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
         """(low, high) of it; an order that rough brackets already put below the other is left at that."""
 
         def read(law: ComposedLaw, at: Array) -> tuple[Array, Array]:
@@ -305,7 +307,7 @@ class ComposedLaw(Composable):
                 return found
         if inverse and flat.size == 1 and 0 < flat[0] < 1 and not product.at_top and not product.at_bottom:
             found = read(self, flat)
-            if self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
+            if self._backward.moments_put_below(math.log(flat[0]), float(found[0][0])):
                 return found
         if not flat.size or self.width >= ROUGH / 10:
             here, there = read(self, flat), read(back, flat)
@@ -320,8 +322,8 @@ class ComposedLaw(Composable):
         for law, order, rough, against in ((self, ahead, here, there), (back, behind, there, here)):
             needed = ~(rough[1] < against[0])
             if needed.any():  # what took all that a reading may cost stays as rough as it is
-                found = (rough[0][needed], rough[1][needed]) if order.dear else read(law, flat[needed])
-                self._note(order.dear and bool(np.any(found[1] - found[0] > self.width * found[1])))
+                found = (rough[0][needed], rough[1][needed]) if order.exhausted else read(law, flat[needed])
+                self._note(order.exhausted and bool(np.any(found[1] - found[0] > self.width * found[1])))
                 for side, value in zip(out, found, strict=True):
                     side[needed] = np.maximum(side[needed], value)
         return out
@@ -341,16 +343,16 @@ class ComposedLaw(Composable):
                 out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a), work=self._works[0])), 0.0))
         high = (alpha > 0.5) & (alpha < 1)
         if high.any():
-            out[high] = 1 - self._missed(alpha[high])
+            out[high] = 1 - self._missed_rate(alpha[high])
         most = self._ends[1]
         if math.isfinite(most) and self._upper:  # never above e^L·α either
             with np.errstate(over="ignore", invalid="ignore"):
                 out = np.minimum(out, self._at_top + alpha * np.exp(min(most, 700.0)) * (1 + 1e-12))
         return np.maximum(self._outward(out), np.maximum(alpha, self._at_top))
 
-    def _missed(self, alpha: Array) -> Array:
+    def _missed_rate(self, alpha: Array) -> Array:
         """f(α) as the least false-positive rate of the other order at recall 1 − α."""
-        bracket = self._back().ask("recall", np.log1p(-alpha), work=self._works[1])
+        bracket = self._other_order().ask("recall", np.log1p(-alpha), work=self._works[1])
         with np.errstate(over="ignore"):
             return np.minimum(self._inward(np.exp(bracket[0] if self._upper else bracket[1])), 1 - alpha)
 
@@ -365,7 +367,7 @@ class ComposedLaw(Composable):
         if fine.any():  # where few are missed, 1 − recall may not have the digits
             fine &= np.abs(recall - self.other_side()._roc(alpha)) > self.width * out
         if fine.any():
-            other = self._missed(alpha[fine])
+            other = self._missed_rate(alpha[fine])
             out[fine] = np.maximum(out[fine], other) if self._upper else np.minimum(out[fine], other)
         return out
 
@@ -408,7 +410,7 @@ class ComposedLaw(Composable):
 
     def auc(self) -> Array:
         """The area under the ROC curve, as exact as the width asks of what exceeds ½."""
-        return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
+        return np.asarray(self._whole_curve("auc", 0.0, 0.0, self._auc))
 
     def _auc(self) -> tuple[float, float]:
         low, high = area(self._sides(Budget.share(self._forward.part)), self._ends, self.width)
@@ -420,7 +422,7 @@ class ComposedLaw(Composable):
         upper = self._sharing(budget)
         return lambda u, slack: (upper.other_side()._rest(u, slack), upper._rest(u, slack))
 
-    def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
+    def _whole_curve(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
         """This side of a reading of the whole curve, whose bracket is kept."""
         return self._forward.summed.get_or_make((kind, one, other), read)[1 if self._upper else 0]
 
@@ -464,20 +466,20 @@ class ComposedLaw(Composable):
 
     def psi(self) -> Array:
         """The least normal shift that is at least as risky."""
-        return np.asarray(self._summed("psi", 0.0, 0.0, lambda: self._noted(psi_of(self._curve))))
+        return np.asarray(self._whole_curve("psi", 0.0, 0.0, lambda: self._note_bracket(psi_of(self._curve))))
 
     def practical(self, level: float) -> Array:
         """The same for tests whose errors both are at least ``level``."""
-        return np.asarray(self._summed("mu", level, 0.0, lambda: self._noted(mu_of(self._curve, level))))
+        return np.asarray(self._whole_curve("mu", level, 0.0, lambda: self._note_bracket(mu_of(self._curve, level))))
 
     @property
     def _curve(self) -> IndexView:
         upper = self._sharing(Budget.share(2 * self._forward.part))
         views = [self] if self.symmetric else [self, self.reverse()]
-        orders = [(view._forward, view._back(), view._ends[1]) for view in views]
+        orders = [(view._forward, view._other_order(), view._ends[1]) for view in views]
         return IndexView(upper, self._sides, self._ends, self._counted, orders)
 
-    def _noted(self, bracket: tuple[float, float]) -> tuple[float, float]:
+    def _note_bracket(self, bracket: tuple[float, float]) -> tuple[float, float]:
         """The same, and remembered where it is wider than asked for."""
         self._note(not bracket[1] - bracket[0] <= self.width * bracket[1] and math.isfinite(bracket[0]))
         return bracket
@@ -486,7 +488,7 @@ class ComposedLaw(Composable):
         """The best Fβ, on this side's profile."""
         beta, odds = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(odds, dtype=float))
         out = [
-            self._summed("fbeta", b, c, lambda b=b, c=c: self._fbeta(b, c))  # type: ignore[misc]
+            self._whole_curve("fbeta", b, c, lambda b=b, c=c: self._fbeta(b, c))  # type: ignore[misc]
             for b, c in zip(beta.ravel().tolist(), odds.ravel().tolist(), strict=True)
         ]
         return np.asarray(out).reshape(beta.shape)

@@ -40,36 +40,36 @@ class MomentBounds:
         #: log E(s), from above
         self.log_e = np.asarray([log_moment(float(s)) for s in _ORDERS]) * (1 - error)
 
-    def _common(self, u: Array) -> Array:
+    def _log_common(self, u: Array) -> Array:
         """log of at most what the laws have in common at t = e^u."""
         return np.asarray(np.min(self.log_e + np.multiply.outer(u, 1 - _ORDERS), axis=-1) * (1 - _MOMENT_ROUNDING))
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε)."""
         u = np.asarray(epsilon, dtype=float)
-        return _rest(self._common(u)), np.zeros(u.shape)
+        return _log_complement(self._log_common(u)), np.zeros(u.shape)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε with that δ is at least where so much is surely not in common."""
-        left = _rest(np.asarray(log_delta, dtype=float))
+        left = _log_complement(np.asarray(log_delta, dtype=float))
         low = np.max((left[..., None] - self.log_e) / (1 - _ORDERS), axis=-1)
         return low - _MOMENT_ROUNDING * (np.abs(low) + 1), np.full(low.shape, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate at a false-positive rate."""
         la = np.asarray(log_alpha, dtype=float)
-        return np.maximum(_rest(_missed(self.log_e, _ORDERS, la)), la), np.zeros(la.shape)
+        return np.maximum(_log_complement(_log_missed(self.log_e, _ORDERS, la)), la), np.zeros(la.shape)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of a false-positive rate at which a recall is reached: the same with the laws exchanged."""
         lr = np.asarray(log_recall, dtype=float)
-        return np.full(lr.shape, -np.inf), np.minimum(_missed(self.log_e, 1 - _ORDERS, _rest(lr)), lr)
+        return np.full(lr.shape, -np.inf), np.minimum(_log_missed(self.log_e, 1 - _ORDERS, _log_complement(lr)), lr)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has, and how well h is known there."""
         alpha = float(np.min(self.log_e - _ORDERS * loss)) * (1 - _MOMENT_ROUNDING)
         low = float(self.delta(np.asarray(loss))[0])
-        recall = -math.expm1(min(float(self._common(np.asarray(loss))), 0.0))
+        recall = -math.expm1(min(float(self._log_common(np.asarray(loss))), 0.0))
         return min(math.exp(min(alpha, 0.0)), 1.0), recall, -low
 
 
@@ -93,13 +93,13 @@ def log_profile(of: TiltedMoments, tilt: float, u: float) -> float:
     return of.log_scale - tilt * u + math.log(share)
 
 
-def _rest(log_p: Array) -> Array:
+def _log_complement(log_p: Array) -> Array:
     """log(1 − p), of a p that may be above 1."""
     with np.errstate(divide="ignore"):
         return np.log(-np.expm1(np.minimum(log_p, 0.0)))
 
 
-def _missed(log_e: Array, s: Array, log_alpha: Array) -> Array:
+def _log_missed(log_e: Array, s: Array, log_alpha: Array) -> Array:
     """log of at most the other error, at one error: s·E·((1−s)·E/α)^{(1−s)/s}, for the best s."""
     with np.errstate(invalid="ignore"):
         each = np.log(s) + log_e + (1 - s) / s * (np.log1p(-s) + log_e - log_alpha[..., None])
@@ -132,20 +132,20 @@ class LargestLossBounds:
         self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
         low, high = (f(step.loss_range[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
         self.loss_range = max(low, -1e4), min(high, 1e4)
-        self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
-        self.order: list[float] = []
+        self.rates: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
+        self.thresholds: list[float] = []
 
     def _rates(self, b: float) -> tuple[float, float, float]:
         """log recall and log false-positive rate of a threshold, and the relative error of either."""
-        if b not in self.seen:
-            self.seen[b] = self._rated(b)
-            insort(self.order, b)
-        return self.seen[b]
+        if b not in self.rates:
+            self.rates[b] = self._compute_rates(b)
+            insort(self.thresholds, b)
+        return self.rates[b]
 
-    def _rated(self, b: float) -> tuple[float, float, float]:
+    def _compute_rates(self, b: float) -> tuple[float, float, float]:
         masses = [(*_above(step, b), k) for step, k in self.steps]
         size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
-        recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
+        recall, alpha = (_log_at_least_one([(m[i], m[2]) for m in masses]) for i in (0, 1))
         return recall, alpha, 16 * ROUNDOFF * (size + 8)
 
     def _delta(self, u: float) -> tuple[float, float]:
@@ -163,61 +163,65 @@ class LargestLossBounds:
         return value - wrong, high if self.alone else 0.0
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        return _each(self._delta, epsilon)
+        return _elementwise(self._delta, epsilon)
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
         grid = self.loss_range[1] * _START_GRID
         i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
-        low = _last(
-            lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
+        low = _last_root(
+            lambda u: _log_excess(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
         )
         if not self.alone:
             return low, math.inf
-        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.loss_range[1])
+        right = _last_root(lambda u: _log_excess(self._delta(u)[1], log_delta), 0.0, self.loss_range[1])
         return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
-        return _each(self._epsilon, log_delta)
+        return _elementwise(self._epsilon, log_delta)
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
-        b = -_last(
-            lambda v: _over(log_alpha - _LOG_ROUNDING, self._rates(-v)[1]),
+        b = -_last_root(
+            lambda v: _log_excess(log_alpha - _LOG_ROUNDING, self._rates(-v)[1]),
             -self.loss_range[1],
             -self.loss_range[0],
-            [-v for v in reversed(self.order)],
+            [-v for v in reversed(self.thresholds)],
         )
         recall, _, error = self._rates(b)
         low = max(recall - error, log_alpha)
         if not self.alone:
             return low, 0.0
-        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _LOG_ROUNDING), *self.loss_range, self.order)
+        more = _last_root(
+            lambda v: _log_excess(self._rates(v)[1], log_alpha + _LOG_ROUNDING), *self.loss_range, self.thresholds
+        )
         if not math.isfinite(more):
             return low, 0.0
         recall, _, error = self._rates(more)
         return low, min(recall + error, 0.0)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        return _each(self._roc, log_alpha)
+        return _elementwise(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _LOG_ROUNDING), *self.loss_range, self.order)
+        b = _last_root(
+            lambda v: _log_excess(self._rates(v)[0], log_recall + _LOG_ROUNDING), *self.loss_range, self.thresholds
+        )
         _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
         high = min(alpha + error, log_recall)
         if not self.alone:
             return -math.inf, high
-        less = -_last(
-            lambda v: _over(log_recall - _LOG_ROUNDING, self._rates(-v)[0]),
+        less = -_last_root(
+            lambda v: _log_excess(log_recall - _LOG_ROUNDING, self._rates(-v)[0]),
             -self.loss_range[1],
             -self.loss_range[0],
-            [-v for v in reversed(self.order)],
+            [-v for v in reversed(self.thresholds)],
         )
         _, alpha, error = self._rates(less)
         return (alpha - error if math.isfinite(less) else -math.inf), high
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
-        return _each(self._inverse_roc, log_recall)
+        return _elementwise(self._inverse_roc, log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         recall, alpha, error = self._rates(loss)
@@ -300,33 +304,33 @@ def _above(step: Step, b: float) -> tuple[float, float]:
         )
         p.append(more[0])
         q.append(more[1])
-    return _together(p), _together(q)
+    return _log_sum(p), _log_sum(q)
 
 
-def _together(logs: list[float]) -> float:
+def _log_sum(logs: list[float]) -> float:
     return min(float(np.logaddexp.reduce(logs)), 0.0) if logs else -math.inf
 
 
-def _some(logs: list[tuple[float, int]]) -> float:
+def _log_at_least_one(logs: list[tuple[float, int]]) -> float:
     """log of the chance of one or more, from (log of its chance at a step, steps): 1 − Π(1 − p)^k."""
-    most = _together([log + math.log(k) for log, k in logs])
+    most = _log_sum([log + math.log(k) for log, k in logs])
     if most < -40:  # the sum is larger by less than itself squared
         return most
     none = sum(k * math.log1p(-math.exp(log)) if math.exp(log) < 1 else -math.inf for log, k in logs)
     return math.log(-math.expm1(none)) if none < 0 else -math.inf
 
 
-def _each(read: Callable[[float], tuple[float, float]], values: Array) -> tuple[Array, Array]:
+def _elementwise(read: Callable[[float], tuple[float, float]], values: Array) -> tuple[Array, Array]:
     pairs = np.array([read(float(v)) for v in np.ravel(values)]).reshape(-1, 2)
     return pairs[:, 0].reshape(np.shape(values)), pairs[:, 1].reshape(np.shape(values))
 
 
-def _over(value: float, limit: float) -> float:
+def _log_excess(value: float, limit: float) -> float:
     """How far a logarithm is above another, which may be −∞ too."""
     return 0.0 if value == limit else value - limit
 
 
-def _last(excess: Callable[[float], float], first: float, last: float, seen: Sequence[float] = ()) -> float:
+def _last_root(excess: Callable[[float], float], first: float, last: float, thresholds: Sequence[float] = ()) -> float:
     """The largest argument found up to which a falling function is not below 0; −∞ if it is at the first.
 
     Begins between two of ``seen``, in order, where it costs little; then regula falsi (Illinois), and bisection at
@@ -339,14 +343,14 @@ def _last(excess: Callable[[float], float], first: float, last: float, seen: Seq
     if below >= 0:
         return last
     least, side = (last - first) * 2.0**-62, 0
-    i, j = bisect_right(seen, first), bisect_left(seen, last)
+    i, j = bisect_right(thresholds, first), bisect_left(thresholds, last)
     while i < j:
         middle = (i + j) // 2
-        value = excess(seen[middle])
+        value = excess(thresholds[middle])
         if value >= 0:
-            first, above, i = seen[middle], value, middle + 1
+            first, above, i = thresholds[middle], value, middle + 1
         else:
-            last, below, j = seen[middle], value, middle
+            last, below, j = thresholds[middle], value, middle
     for step in range(3 * _MOST_HALVINGS):
         near = max(least, 2 * ROUNDOFF * max(abs(first), abs(last)))
         if last - first <= near:

@@ -32,7 +32,7 @@ from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, leve
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
 
 
-def _most() -> int:
+def _default_work() -> int:
     return MOST_WORK
 
 
@@ -41,7 +41,7 @@ class Budget:
     """What has been spent of ``most``, in lattice points."""
 
     spent: int = 0
-    most: int = field(default_factory=_most)
+    most: int = field(default_factory=_default_work)
 
     @classmethod
     def share(cls, of: int) -> Budget:
@@ -70,15 +70,15 @@ class ReadingWork:
 
     budget: Budget = field(default_factory=Budget)
     slices: list[View] = field(default_factory=list)
-    given_up: set[tuple[str, float]] = field(default_factory=set)
+    abandoned: set[tuple[str, float]] = field(default_factory=set)
     # the last two answers, one for losses above 0 and one for those below: both sides of a bracket are asked for
     answers: BoundedCache[object, tuple[Array, Array]] = field(default_factory=lambda: BoundedCache(2))
-    in_vain: int = 0  # series in a row that came to nothing
+    failed_series: int = 0  # series in a row that came to nothing
 
     @property
-    def goes_on(self) -> bool:
+    def has_budget(self) -> bool:
         """Whether more may be made: something always is, unless all that was tried was in vain."""
-        return self.budget.left > 0 or not (self.slices or self.given_up)
+        return self.budget.left > 0 or not (self.slices or self.abandoned)
 
 
 _LATTICE_ATTEMPTS = 3  # each finer than the last
@@ -131,8 +131,8 @@ class Evaluator:
 
     def __init__(self, product: Product, flipped: bool, width: float, part: int = 1) -> None:
         self.product, self.flipped, self.width, self.part = product, flipped, width, part
-        self.missed = False  # whether an answer is wider than asked for
-        self.dear = False  # whether the last one took all that a reading may cost
+        self.unreached = False  # whether an answer is wider than asked for
+        self.exhausted = False  # whether the last one took all that a reading may cost
         self._series_width = width
         self._made: BoundedCache[tuple[Query, float, int], _PricedView | None] = BoundedCache(_MOST_VIEWS)
         self._answers: BoundedCache[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = BoundedCache(64)
@@ -159,13 +159,13 @@ class Evaluator:
         return best
 
     @cached_property
-    def _surely(self) -> MomentBounds:
+    def _moment_bounds(self) -> MomentBounds:
         return MomentBounds(
             lambda s: self.product.log_moment(1 - s if self.flipped else s), min(self.product.moment_error, 1.0)
         )
 
     @cached_property
-    def _largest(self) -> LargestLossBounds:
+    def _largest_loss(self) -> LargestLossBounds:
         return largest_loss_bounds(self.product.steps, self.flipped)
 
     def rough(self) -> Evaluator:
@@ -192,21 +192,21 @@ class Evaluator:
         self, ask: Query, width: float, budget: Budget, lattice: bool = False
     ) -> LatticeProfile | SeriesProfile | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
-        made = None if lattice else self._summed(ask)
+        made = None if lattice else self._series_view(ask)
         if made is not None:
             budget.spent += made.cost
         if made is None or made.view is None:
-            made = self._latticed(ask, width, budget.portion)
+            made = self._lattice_view(ask, width, budget.portion)
             budget.spent += 0 if made is None else made.cost
         return None if made is None else made.view
 
-    def _summed(self, ask: Query) -> _PricedView | None:
+    def _series_view(self, ask: Query) -> _PricedView | None:
         """By the series, kept for the next time; None where that is not tried."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
         return self._made.get_or_make((ask, self._series_width, 0), lambda: self._by_series(ask))
 
-    def _latticed(self, ask: Query, width: float, most: int) -> _PricedView | None:
+    def _lattice_view(self, ask: Query, width: float, most: int) -> _PricedView | None:
         """On a lattice that costs no more than ``most``, likewise; None where its points would lie too far apart to
         tell anything.
         """
@@ -227,11 +227,11 @@ class Evaluator:
         return self._aims.get_or_make((ask, width), lambda: aim(self.product.steps, self.flipped, ask, width))
 
     @cached_property
-    def _other_aim(self) -> SaddlePoint:
+    def _reverse_saddle(self) -> SaddlePoint:
         """Of the total variation, with the laws exchanged."""
         return aim(self.product.steps, not self.flipped, Query("delta", 0.0), self._series_width)
 
-    def surely_below(self, log_delta: float, epsilon: float) -> bool:
+    def moments_put_below(self, log_delta: float, epsilon: float) -> bool:
         """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
         bound = self._aim(Query("epsilon", log_delta), self._series_width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
@@ -244,9 +244,9 @@ class Evaluator:
 
     def _outline(self, ask: Query, width: float) -> _LatticeOutline:
         """What a lattice for a question would be, and how fine it can be."""
-        return self._outlines.get_or_make((ask, width), lambda: self._outlined(ask, width))
+        return self._outlines.get_or_make((ask, width), lambda: self._make_outline(ask, width))
 
-    def _outlined(self, ask: Query, width: float) -> _LatticeOutline:
+    def _make_outline(self, ask: Query, width: float) -> _LatticeOutline:
         product = self.product
         aimed = self._aim(ask, width)
         if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
@@ -344,14 +344,16 @@ class Evaluator:
         if work is not None:
             shared = work
             low, high = work.answers.get_or_make(
-                (self.flipped, *key), lambda: self._asked(kind, flat, allowed, shared)[:2]
+                (self.flipped, *key), lambda: self._search(kind, flat, allowed, shared)[:2]
             )
         else:
-            low, high, wide, self.dear = self._answers.get_or_make(key, lambda: self._answer(key, flat, allowed))
+            low, high, wide, self.exhausted = self._answers.get_or_make(key, lambda: self._answer(key, flat, allowed))
             if self._fine is not None and not self._fine._wide(kind, low, high, allowed).any():
-                dear = self.dear
-                self._fine._answers.get_or_make(key, lambda: (low, high, False, dear))  # the same series would answer
-            self.missed = self.missed or wide
+                exhausted = self.exhausted
+                self._fine._answers.get_or_make(
+                    key, lambda: (low, high, False, exhausted)
+                )  # the same series would answer
+            self.unreached = self.unreached or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
     def _answer(self, key: tuple[str, bytes, bytes], flat: Array, allowed: Array) -> tuple[Array, Array, bool, bool]:
@@ -360,23 +362,23 @@ class Evaluator:
             return self._fine._answers[key]
         work = ReadingWork(Budget.share(self.part))
         whole = Budget.share(self.part if self._fine is None else self._fine.part).most
-        low, high, wide = self._asked(key[0], flat, allowed, work)
+        low, high, wide = self._search(key[0], flat, allowed, work)
         return low, high, wide, work.budget.spent > whole
 
-    def _asked(self, kind: str, flat: Array, allowed: Array, work: ReadingWork) -> tuple[Array, Array, bool]:
+    def _search(self, kind: str, flat: Array, allowed: Array, work: ReadingWork) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
         if self.product.count == 1:
             low, high = self._by_largest(kind, flat, low, high, allowed, work)
-        while work.goes_on:
+        while work.has_budget:
             todo = np.flatnonzero(self._wide(kind, low, high, allowed))
-            if work.given_up:
-                todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
+            if work.abandoned:
+                todo = todo[[(kind, float(v)) not in work.abandoned for v in flat[todo]]]
             if not todo.size:
-                if not work.given_up:
+                if not work.abandoned:
                     return low, high, False
                 break
             target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
-            a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
+            a, b = self._refine(kind, flat[todo], target, allowed[todo], work)
             low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
         low, high = self._by_largest(kind, flat, low, high, allowed, work)
         return low, high, bool(self._wide(kind, low, high, allowed).any())
@@ -387,17 +389,17 @@ class Evaluator:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
         wide = np.flatnonzero(self._wide(kind, low, high, allowed))
         cost = _DELTA_COST if kind == "delta" else _SEARCH_COST
-        each = math.ceil(self._largest.read_cost * cost * self.product.cost)
+        each = math.ceil(self._largest_loss.read_cost * cost * self.product.cost)
         if each:
             wide = wide[: min(max(work.budget.left // each, _LEAST_SINGLE_READS), _MOST_SINGLE_READS)]
         if wide.size:
             work.budget.spent += each * wide.size
-            a, b = self._read([self._largest], kind, flat[wide])
+            a, b = self._read([self._largest_loss], kind, flat[wide])
             low, high = low.copy(), high.copy()
             low[wide], high[wide] = np.maximum(low[wide], a), np.minimum(high[wide], b)
         return low, high
 
-    def _narrowed(self, kind: str, flat: Array, target: int, allowed: Array, work: ReadingWork) -> tuple[Array, Array]:
+    def _refine(self, kind: str, flat: Array, target: int, allowed: Array, work: ReadingWork) -> tuple[Array, Array]:
         """(low, high) from what is made for one of the values: the series, points, then lattices, finer each time."""
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
         question = Query(kind, float(flat[target]))
@@ -413,16 +415,16 @@ class Evaluator:
             low, high = np.maximum(low, a), np.minimum(high, b)
             return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
 
-        hopeless = work.in_vain >= _MOST_FAILED_SERIES and self.product.cost > _COSTLY_STEP
-        made = None if hopeless else self._summed(question)
+        hopeless = work.failed_series >= _MOST_FAILED_SERIES and self.product.cost > _COSTLY_STEP
+        made = None if hopeless else self._series_view(question)
         if made is not None:
-            work.in_vain = 0 if made.view is not None else work.in_vain + 1
+            work.failed_series = 0 if made.view is not None else work.failed_series + 1
             if use(made.view, made.cost):
                 return low, high
-        if self._apart and (use(self._surely, 0) or self.product.cost > _COSTLY_STEP):
-            work.given_up.add((kind, float(flat[target])))
+        if self._disjoint and (use(self._moment_bounds, 0) or self.product.cost > _COSTLY_STEP):
+            work.abandoned.add((kind, float(flat[target])))
             return low, high
-        if self._uneven(question):
+        if self._grid_serves(question):
             for view, cost in self._by_points(question, flat.size > _FEW_QUERIES, work):
                 if use(view, cost):
                     return low, high
@@ -434,8 +436,8 @@ class Evaluator:
                 and flat.size > _FEW_QUERIES
                 and gap < _SETTLED_WIDTHS * self.width * unit
             )
-            if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
-                work.given_up.add((kind, float(flat[target])))
+            if settled or (math.isfinite(gap) and self._lattice_is_coarser(question, gap / unit)):
+                work.abandoned.add((kind, float(flat[target])))
                 return low, high
         for share in _ROUNDING_SHARES if self.product.uneven_atoms else ():
             made = self._made.get_or_make(
@@ -450,7 +452,7 @@ class Evaluator:
         for again in range(_LATTICE_ATTEMPTS):
             if again and work.budget.left <= 0:
                 break
-            made = self._latticed(question, width, work.budget.portion)
+            made = self._lattice_view(question, width, work.budget.portion)
             if made is None:
                 work.budget.spent += _REFUSED_LATTICE_COST
                 break
@@ -464,26 +466,26 @@ class Evaluator:
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
             width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
-        work.given_up.add((kind, float(flat[target])))
+        work.abandoned.add((kind, float(flat[target])))
         return low, high
 
-    def _coarser(self, ask: Query, gap: float) -> bool:
+    def _lattice_is_coarser(self, ask: Query, gap: float) -> bool:
         """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
         made = self._outline(ask, self.width)
         return self.width * (made.finest / made.plan.dt) ** 2 > _COARSER_WIDTHS * gap
 
     @cached_property
-    def _apart(self) -> bool:
+    def _disjoint(self) -> bool:
         """Whether the two laws have next to nothing in common."""
         return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _LOG_OVERLAP
 
-    def _uneven(self, ask: Query) -> bool:
+    def _grid_serves(self, ask: Query) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
         if all(step.support is None for step, _ in self.product.steps):
             return False
         if self.product.count <= _FEW_STEPS:
             return True
-        ways = (self._aim(ask, self._series_width), self._other_aim)
+        ways = (self._aim(ask, self._series_width), self._reverse_saddle)
         return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
 
     def _by_points(self, ask: Query, many: bool, work: ReadingWork) -> Iterator[tuple[GridProfile, int]]:
@@ -491,7 +493,7 @@ class Evaluator:
         most = math.log(max(self.product.most, 1e-290))
         known = ask.value
         if ask.kind == "delta":
-            known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_DEPTH)
+            known = max(float(self._largest_loss.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_DEPTH)
         first, last, seen = None, 0, 0
         for ratio in _GRID_RATIOS:
             if many and 4 * last > work.budget.left:  # twice as many points are four times as many pairs
@@ -541,7 +543,7 @@ class Evaluator:
     def test(self, loss: float) -> tuple[float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
         work = ReadingWork()
-        self.missed = self._asked("delta", np.asarray([loss]), np.zeros(1), work)[2] or self.missed
-        known = [one.test(loss) for one in (*work.slices, self._largest)]
+        self.unreached = self._search("delta", np.asarray([loss]), np.zeros(1), work)[2] or self.unreached
+        known = [one.test(loss) for one in (*work.slices, self._largest_loss)]
         alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
         return float(alpha), float(recall)

@@ -31,7 +31,7 @@ from scipy.special import gammainc
 
 from ...checks import Array
 from .lattice import LatticeSide
-from .quadrature import resolved
+from .quadrature import resolving_nodes
 from .step import ROUNDOFF, Step, Tilting
 
 _LEAST_LOG_SPECTRUM = -70.0  # spectra below e^−70 are not worth a logarithm
@@ -142,13 +142,13 @@ def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> 
         log_scale += part.count * (top + math.log(total))
         centre = round(float(np.dot(f, np.arange(f.size))))
         steps += part.count * (part.side.start + centre)
-        spectra.append((rfft(_wrapped(f, centre, n)), part.count))
+        spectra.append((rfft(_wrap(f, centre, n)), part.count))
         # each tilted mass is good to a few units times the size of its exponents
         seen = np.flatnonzero(f > 1e-40)
         exponents = np.abs(part.side.log_p[seen]) + abs(tilt) * np.abs(losses[seen])
         jitter += part.count * ROUNDOFF * (8 * float(exponents.max()) + 8 * abs(top) + 16)
         reach += part.count * (abs(part.c) + dt * abs(part.side.start + centre))
-    g, drift, weight = _multiplied(spectra, rounding)
+    g, drift, weight = _spectrum_product(spectra, rounding)
     r = irfft(g, n)
     # |g| sums to N·weight, and the transform back rounds like the one forth
     error = drift / n + rounding * weight / n + 1e-30
@@ -166,7 +166,7 @@ def power(parts: Sequence[SidePower], dt: float, tilt: float, frame: Window) -> 
     )
 
 
-def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[Any, float, float]:
+def _spectrum_product(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[Any, float, float]:
     """ΠF^k on the half spectrum, the sum of its errors over the whole one, and the sum of its sizes.
 
     With |F̂ − F| ≤ e the error is at most Π(|F̂|+e)^k − Π|F̂|^k, plus that of phase and exponent: also where a factor came
@@ -214,7 +214,7 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
     return g, drift + left_out, weight
 
 
-def _wrapped(f: Array, centre: int, n: int) -> Array:
+def _wrap(f: Array, centre: int, n: int) -> Array:
     """f with index ``centre`` moved to 0, modulo n."""
     if f.size <= n:
         out = np.zeros(n)
@@ -439,7 +439,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * ROUNDOFF * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
     if step.support is not None and reach[1] > reach[0]:
-        found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
+        found = resolving_nodes(step, *reach, 1 + tilt + steepness, _MOST_NODES)
         if found is None:
             return None
         x, log_w = found

@@ -99,7 +99,7 @@ def apart(steps: Sequence[CountedStep]) -> list[CountedStep]:
     return [(one, k * n) for step, k in steps for one, n in (step.factors or ((step, 1),))]
 
 
-def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
+def _product_list(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
     log_q, low, high = np.zeros(1), np.zeros(1), np.zeros(1)
     for step, k in steps:
         loss, mass = step.atoms.loss, step.atoms.log_p
@@ -116,7 +116,7 @@ def _written(steps: Sequence[CountedStep], flipped: bool) -> _AtomList:
 
 def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: float) -> tuple[float, float]:
     """Over the corners with a loss of 0 or more in this order."""
-    made, count = _written(steps, flipped), sum(k for _, k in steps)
+    made, count = _product_list(steps, flipped), sum(k for _, k in steps)
     error = rho + 4 * made.log_q.size * ROUNDOFF + count * _MASS_ROUNDING  # of sums and of masses
     if lost:
         seen = np.maximum(made.log_q, made.log_q + made.high) > _LOG_UNDERFLOW
@@ -140,7 +140,7 @@ def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: flo
     extra = _LOST_MASS if lost else 0.0
     sure = _corner_gaps(alpha * (1 + error) + extra, less * (1 - error) - extra, most * (1 + error) + extra, False)
     bound = _corner_gaps(alpha * (1 - error), more * (1 + error) + extra, least * (1 - error), True)
-    beyond = _beyond_list(steps, flipped, math.log(float(alpha[0])) + error) if lost else (0.0, 0.0)
+    beyond = _tail_gap_beyond_list(steps, flipped, math.log(float(alpha[0])) + error) if lost else (0.0, 0.0)
     return (
         max(float(np.max(sure)), from_logs[0], beyond[0]),
         max(float(np.max(bound)), from_logs[1], beyond[1]),
@@ -174,9 +174,9 @@ def _corner_gaps(alpha: Array, more: Array, missed: Array, up: bool) -> Array:
     return np.where((small > 0) & (rest > 0) & (more > 0) & np.isfinite(gap), gap - off, 0.0)
 
 
-def _beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) -> tuple[float, float]:
+def _tail_gap_beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) -> tuple[float, float]:
     """(low, high) of the largest gap wherever α ≤ e^log_alpha."""
-    bounded, endless = _endless(steps, flipped)
+    bounded, endless = _unbounded_steps(steps, flipped)
     share = 0.0
     for step, k in apart(steps):
         largest = -step.loss_range[0] if flipped else step.loss_range[1]
@@ -189,22 +189,22 @@ def _beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha: float) 
     low, high = 0.0, math.inf
     if len(endless) == 1 and endless[0][1] == 1:
         low, high = endless[0][0].tail_gap_bracket(log_alpha, bounded, share)
-    return (low if math.isfinite(low) else 0.0), min(high, _parted(-float(ndtri_exp(log_alpha)), bounded, endless))
+    return (low if math.isfinite(low) else 0.0), min(high, _split_gap(-float(ndtri_exp(log_alpha)), bounded, endless))
 
 
 def tail_gap(steps: Sequence[CountedStep], flipped: bool, z: float) -> float:
     """A bound on the gap wherever α ≤ Φ(−z), of steps of any kind."""
-    return _parted(z, *_endless(steps, flipped))
+    return _split_gap(z, *_unbounded_steps(steps, flipped))
 
 
-def _endless(steps: Sequence[CountedStep], flipped: bool) -> tuple[float, list[CountedStep]]:
+def _unbounded_steps(steps: Sequence[CountedStep], flipped: bool) -> tuple[float, list[CountedStep]]:
     """ξ of the steps whose losses are bounded in this order, and the others."""
     ends = [(-step.loss_range[0] if flipped else step.loss_range[1], step, k) for step, k in apart(steps)]
     bounded = math.fsum(k * end for end, _, k in ends if math.isfinite(end))
     return bounded, [(step, k) for end, step, k in ends if not math.isfinite(end)]
 
 
-def _parted(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
+def _split_gap(z: float, bounded: float, endless: Sequence[CountedStep]) -> float:
     """A bound on the gap from z on, with the outcomes of each step without end parted as serves best.
 
     Of k equal steps j are at their shift, in so many ways; of too many all are, as if nobody were left out.
@@ -315,7 +315,7 @@ def largest_gap(
         ):
             break
         slack = max(slack, _READ_SHARE * width * least)
-        half = _merged(half, _read(rest, _finer(half.u, wide), slack, symmetric))
+        half = _merged(half, _read(rest, _refined_places(half.u, wide), slack, symmetric))
     return best
 
 
@@ -388,7 +388,7 @@ def _merged(one: _OrderView, other: _OrderView) -> _OrderView:
     return _OrderView(u[apart], low[apart], high[apart])
 
 
-def _finer(u: Array, wide: Any) -> Array:
+def _refined_places(u: Array, wide: Any) -> Array:
     """Places about those that bound too little."""
     at = np.unique(np.clip(np.concatenate((np.flatnonzero(wide) - 1, np.flatnonzero(wide))), 0, u.size - 2))
     shares = np.arange(1, 4)[:, None] / 4
@@ -397,7 +397,7 @@ def _finer(u: Array, wide: Any) -> Array:
 
 def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tuple[float, float, Any, float]:
     """(low, high) of μ, the places whose lines bound too little, and the least R(α) − α that counts."""
-    least, most, wide = _alike(half, symmetric)
+    least, most, wide = _equal_errors(half, symmetric)
     if least < level:
         return equal_error_mu(most), equal_error_mu(least), wide, 1 - 2 * most if most < 0.5 else 0.0
     views = [half] if symmetric else [half, half.other()]
@@ -417,7 +417,7 @@ def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tu
     return low, high, wide, min(one.least for one in seen)
 
 
-def _alike(half: _OrderView, symmetric: bool) -> tuple[float, float, Any]:
+def _equal_errors(half: _OrderView, symmetric: bool) -> tuple[float, float, Any]:
     """(low, high) of the x with f(x) = x, and the places after which it may lie: h falls from one to the next.
 
     Of a pair that is alike in both orders it lies at t = 1.
@@ -505,8 +505,8 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
         z = np.linspace(-float(ndtri(max(most, level))), -float(ndtri(level)), 33)
         for _ in range(_ROUNDS):
             alpha = np.clip(ndtr(-z), level, most)
-            sure = np.where(alpha <= least, z + _hits(lower, alpha), 0.0)
-            cells = z[1:] + _hits(upper, alpha)[:-1]  # z grows as α falls
+            sure = np.where(alpha <= least, z + _power_probits(lower, alpha), 0.0)
+            cells = z[1:] + _power_probits(upper, alpha)[:-1]  # z grows as α falls
             low = max(low, float(np.max(sure)) * (1 - 1e-13))
             wide = cells > low * (1 + _WIDTH_SHARE * width)
             if not wide.any() or z.size > _MOST_PLACES:
@@ -517,7 +517,7 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
     return low, high
 
 
-def _hits(law: Law, alpha: Array) -> Array:
+def _power_probits(law: Law, alpha: Array) -> Array:
     """Φ⁻¹(TPR), from whichever of TPR and what is missed is small and keeps its digits."""
     hit, miss = np.asarray(law.roc(alpha), dtype=float), np.asarray(law.tradeoff(alpha), dtype=float)
     with np.errstate(divide="ignore"):
@@ -604,7 +604,7 @@ def _largest_gap(
             return low, math.inf, points
         else:  # it does not serve here: one made nearer
             ahead = ahead / 2 if ahead > 0.5 else 0.0
-        if _beyond(reached, most) <= enough or _polygon(corners, reached) <= enough:
+        if _end_gap(reached, most) <= enough or _polygon(corners, reached) <= enough:
             return low, max(high, low), points
         if reached < _LEAST_LOG_ALPHA or budget.left < 0:
             break
@@ -612,7 +612,7 @@ def _largest_gap(
     return low, math.inf, points
 
 
-def _beyond(log_alpha: float, most: float) -> float:
+def _end_gap(log_alpha: float, most: float) -> float:
     """The gap of e^L·α."""
     return float(ndtri_exp(log_alpha + most) - ndtri_exp(log_alpha)) if log_alpha + most < HALF else math.inf
 
@@ -642,7 +642,7 @@ def _corners(order: Evaluator) -> tuple[Array, Array]:
     )
     log_alpha, log_recall = (np.logaddexp.accumulate(v[::-1])[::-1] for v in (log_q, log_p))
     log_alpha, log_recall = log_alpha - wrong, np.minimum(log_recall + wrong, 0.0)
-    here = _here(log_alpha, log_recall)
+    here = _before_half(log_alpha, log_recall)
     here[:-1] |= here[1:]
     return log_alpha, _log_gaps(log_alpha, log_recall, here)
 
@@ -661,7 +661,7 @@ def _segments(upper: Upper) -> tuple[Array, Array]:
         most = np.maximum(upper.h[:-1] + t[:-1] * alpha, upper.h[1:] + t[1:] * alpha)[live]
         log_alpha, log_recall = upper.slope_base + np.log(alpha[live]), upper.base + np.log(most)
     log_recall = log_recall * (1 - 1e-13) + 1e-14
-    here = _here(log_alpha, log_recall)
+    here = _before_half(log_alpha, log_recall)
     here[:-1] |= here[1:]  # a segment has two ends
     return log_alpha, _log_gaps(log_alpha, log_recall, here)
 
@@ -671,11 +671,11 @@ def _tests(lower: Lower) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         log_alpha, log_recall = lower.alpha_base + np.log(lower.alpha), lower.base + np.log(lower.recall)
     log_alpha, log_recall = log_alpha * (1 - 1e-13) + 1e-14, log_recall * (1 + 1e-13) - 1e-14
-    found = _log_gaps(log_alpha, log_recall, _here(log_alpha, log_recall))
+    found = _log_gaps(log_alpha, log_recall, _before_half(log_alpha, log_recall))
     return float(np.max(found[np.isfinite(found)], initial=0.0))
 
 
-def _here(log_alpha: Array, log_recall: Array) -> Any:
+def _before_half(log_alpha: Array, log_recall: Array) -> Any:
     """Where α + TPR ≤ 1."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.exp(log_alpha) + np.exp(log_recall) <= 1

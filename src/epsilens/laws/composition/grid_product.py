@@ -70,7 +70,7 @@ def product(
     done: list[GridLaw | None] = [None, None]
     work = 0
     for step, k in steps:
-        found = _of_step(ReversedStep(step) if flipped else step, edges, cut, most / (_PAIRS_PER_PLACE * step.cost))
+        found = _step_laws(ReversedStep(step) if flipped else step, edges, cut, most / (_PAIRS_PER_PLACE * step.cost))
         if found is None:
             return None
         *ends, places = found
@@ -85,11 +85,11 @@ def product(
                         done[side] = law
                     else:
                         work += known.mass.size * law.mass.size
-                        done[side] = _times(known, law, edges, floor, side == 0)
+                        done[side] = _convolve(known, law, edges, floor, side == 0)
                 left >>= 1
                 if left:
                     work += law.mass.size**2 // 2
-                    law = _times(law, law, edges, floor, side == 0)
+                    law = _convolve(law, law, edges, floor, side == 0)
                 if work > most:
                     return None
     upper, lower = done
@@ -106,14 +106,14 @@ def _size(step: Step) -> float:
     return float(np.abs(step.atoms.log_p).max(initial=0.0))
 
 
-def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[GridLaw, GridLaw, int] | None:
+def _step_laws(step: Step, edges: Array, cut: float, most: float) -> tuple[GridLaw, GridLaw, int] | None:
     """Both sides of one step, cut off where less than e^cut is left, and how many places were looked at.
 
     Of steps told apart all of them, rarer. None where there would be more than ``most`` places to look at.
     """
     upper, lower, tops = [], [], [0.0, 0.0]
     for one, share in step.components or ((step, 1.0),):
-        placed = _placed(one, edges, cut, most)
+        placed = _step_masses(one, edges, cut, most)
         if placed is None:
             return None
         high, low, above, least = placed
@@ -124,7 +124,7 @@ def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[GridLaw
     return _spread(upper, edges, tops[0]), _merge(lower, edges, tops[1]), places
 
 
-def _placed(
+def _step_masses(
     step: Step, edges: Array, cut: float, most: float
 ) -> tuple[tuple[Array, Array], tuple[Array, Array], float, float] | None:
     """Losses and masses from above and from below, and for either what lies at +∞; None if more than ``most``."""
@@ -157,7 +157,7 @@ def _placed(
     return (losses + errors, upper), (losses - errors, lower), top + above, top
 
 
-def _times(one: GridLaw, other: GridLaw, edges: Array, floor: float, upper: bool) -> GridLaw:
+def _convolve(one: GridLaw, other: GridLaw, edges: Array, floor: float, upper: bool) -> GridLaw:
     """Two laws observed together; of pairs with less than ``floor`` only the mass is kept."""
     same = one is other
     top = one.top + other.top * (1 - one.top) if one.top or other.top else 0.0

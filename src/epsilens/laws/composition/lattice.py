@@ -204,7 +204,7 @@ def discretise(
         kappa += float(off) * dt + 8 * ROUNDOFF * float(np.abs(atoms.loss).max())
         rho += 8 * ROUNDOFF * float(np.abs(atoms.log_p).max())
     spread = _spread(points, log_h, part, dt)
-    backward, forward = (_with(spread, *one) for one in beyond) if beyond else (spread, spread)
+    backward, forward = (_add_mass(spread, *one) for one in beyond) if beyond else (spread, spread)
     upper = LatticeSide(start, forward, only0, only1)
     back = LatticeSide(start, backward, only0, only1).reverse(c, dt)
     if exact and rounded:  # a loss that is moved says nothing of H0's mass
@@ -217,17 +217,17 @@ def discretise(
     merged, aligned = _merge(points, log_h, part, dt)
     backed = LatticeSide(start, merged, 0.0, 0.0).reverse(c, dt).log_p
     if not aligned:
-        backed = _merge(*_mirrored(points, log_h, part, c + start * dt, dt), dt)[0]
+        backed = _merge(*_exchanged_halves(points, log_h, part, c + start * dt, dt), dt)[0]
     # What lies beyond is dropped, or, where it was cut off for deciding the test alone, counts as +∞ from below too:
     # the mass of H0 there is charged later.
     top, leak = (math.exp(p_above), math.exp(q_above)) if decided else (0.0, 0.0)
-    merged, backed = _or_nothing(merged, c + start * dt, dt), _or_nothing(backed, -(c + stop * dt), dt)
+    merged, backed = _or_no_claim(merged, c + start * dt, dt), _or_no_claim(backed, -(c + stop * dt), dt)
     lower = LatticeSide(start, merged, atoms.only0, atoms.only1 + top, leak)
     lower_back = LatticeSide(-stop, backed, atoms.only1, atoms.only0)
     return Lattice(c, dt, upper, lower, back, lower_back, kappa, rho, False)
 
 
-def _or_nothing(log_p: Array, first: float, dt: float) -> Array:
+def _or_no_claim(log_p: Array, first: float, dt: float) -> Array:
     """The masses; where none could be claimed, all of it at a loss of at most 0: a release that says nothing."""
     if np.isfinite(log_p).any():
         return log_p
@@ -239,7 +239,7 @@ def _or_nothing(log_p: Array, first: float, dt: float) -> Array:
     return out
 
 
-def _mirrored(points: Array, log_h: Array, part: Array, first: float, dt: float) -> tuple[Array, Array, Array]:
+def _exchanged_halves(points: Array, log_h: Array, part: Array, first: float, dt: float) -> tuple[Array, Array, Array]:
     """The same half bins with the laws exchanged: q = (p − e)e^{−g} right of a point, (p + f)e^{−g} left of it."""
     g = first + np.arange(points.size) * dt
     q, ratio = np.empty(log_h.size), np.empty(log_h.size)
@@ -249,7 +249,7 @@ def _mirrored(points: Array, log_h: Array, part: Array, first: float, dt: float)
     return (points - g)[::-1], q[::-1], ratio[::-1]
 
 
-def _with(log_p: Array, index: int, log_mass: float) -> Array:
+def _add_mass(log_p: Array, index: int, log_mass: float) -> Array:
     """The masses with one more."""
     out = log_p.copy()
     out[index] = np.logaddexp(out[index], log_mass)
@@ -320,8 +320,8 @@ def _merge(points: Array, log_h: Array, part: Array, dt: float) -> tuple[Array, 
     live = np.flatnonzero(p > 0)
     if live.size == 0:
         return np.full(n, -np.inf), True
-    _settle(p, d, p_atom, (p_right, p_right * e), unit, dt, int(live[0]), 1)
-    _settle(p, d, p_atom, (p_left, -p_left * f), unit, dt, int(live[-1]), -1)
+    _align_edge(p, d, p_atom, (p_right, p_right * e), unit, dt, int(live[0]), 1)
+    _align_edge(p, d, p_atom, (p_left, -p_left * f), unit, dt, int(live[-1]), -1)
     aligned = _round_down(p, d, unit, dt) and not bool(hair.any())
     plus, minus = np.maximum(d, 0) / -math.expm1(-dt), np.maximum(-d, 0) / math.expm1(dt)
     jump = np.diff(unit)
@@ -358,7 +358,7 @@ def _round_down(p: Array, d: Array, unit: Array, dt: float) -> bool:
     return aligned
 
 
-def _settle(
+def _align_edge(
     p: Array, d: Array, p_atom: Array, half: tuple[Array, Array], unit: Array, dt: float, edge: int, way: int
 ) -> None:
     """Merge an end of the law inwards (``way`` +1 from below, −1 from above) until its bin can be aligned.
@@ -369,7 +369,7 @@ def _settle(
     grow = math.exp(way * dt)  # t of the next point over t of this one
     ahead, back = abs(math.expm1(way * dt)), abs(math.expm1(-way * dt))
     # an end may take in most of the law: plain numbers, read from a view, are several times faster than an array's
-    masses, misfits, units = _cells(p), _cells(d), _cells(unit)
+    masses, misfits, units = _memory(p), _memory(d), _memory(unit)
     mass, misfit, here = masses[edge], misfits[edge], units[edge]
     i = edge
     while 0 <= i + way < len(masses):
@@ -395,7 +395,7 @@ def _settle(
     masses[i], misfits[i] = mass, misfit
 
 
-def _cells(values: Any) -> Any:
+def _memory(values: Any) -> Any:
     """The memory of an array, read and written one number at a time."""
     return memoryview(values)
 
@@ -417,12 +417,12 @@ def _hull(kinks: Array, unit: Array, dt: float) -> tuple[Array, bool]:
 
     try:
         with np.errstate(over="raise", invalid="raise"):
-            return _hulled(v, alive, pending, before, after, scaled, dt)
+            return _hull_kinks(v, alive, pending, before, after, scaled, dt)
     except (OverflowError, FloatingPointError):  # masses too unlike to be leant on each other: claim nothing
         return np.zeros(n), False
 
 
-def _hulled(
+def _hull_kinks(
     v: Array,
     alive: Any,
     pending: list[int],
@@ -490,4 +490,4 @@ def _neighbours(alive: Array) -> tuple[Any, Any]:
     index = np.arange(n)
     last = np.maximum.accumulate(np.where(alive, index, -1))
     coming = np.minimum.accumulate(np.where(alive, index, n)[::-1])[::-1]
-    return _cells(np.concatenate(([-1], last[:-1]))), _cells(np.concatenate((coming[1:], [n])))
+    return _memory(np.concatenate(([-1], last[:-1]))), _memory(np.concatenate((coming[1:], [n])))

@@ -316,7 +316,7 @@ def _lower(
     return Lower(s.inverse_loss - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
-def _located(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: float) -> float:
+def _answer_loss(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: float) -> float:
     """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
 
     That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
@@ -354,7 +354,7 @@ def lattice_profile(
     H1-masses at +∞, ``leak`` the H0-mass of what the lower side counts there.
     """
     high, low = powers
-    up, down = (_located(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
+    up, down = (_answer_loss(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
     return LatticeProfile(
         tilt,
         _upper(high, tilt, dt, kappa, rho, up, float(tops[0])),

@@ -85,7 +85,7 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
     atoms = step.atoms
     loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
     if step.support is not None and high > low:
-        cuts = _even(np.linspace(low, high, 33), step.roughness, 8)
+        cuts = _even_cuts(np.linspace(low, high, 33), step.roughness, 8)
         if step.knots:
             cuts = np.unique(np.concatenate((cuts, [k for k in step.knots if low < k < high])))
         width = cuts[1:] - cuts[:-1]
@@ -121,7 +121,7 @@ def divergences(step: Step) -> float:
     return float(np.sum((np.exp(found.log_p) - np.exp(found.log_p - found.loss)) * found.loss))
 
 
-def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
+def _even_cuts(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
     """Cuts over which the log density changes by about 4, whatever the first ones."""
     bent = bend(cuts)
     total = np.concatenate(([0.0], np.cumsum((cuts[1:] - cuts[:-1]) * np.maximum(bent[1:], bent[:-1]))))
@@ -129,7 +129,7 @@ def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
     return np.interp(np.linspace(0.0, float(total[-1]), count + 1), total, cuts)
 
 
-def resolved(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
+def resolving_nodes(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
     """Places and log weights for ∫ density·e^{zL} with |z| up to ``steepness``; None if more than ``most`` are needed.
 
     On a panel of half length r, twenty nodes leave about M·ρ^−40, where M bounds the integrand on the ellipse of axes
@@ -141,7 +141,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     inside = [k for k in step.knots if low < k < high]
     if inside:
         cuts = np.sort(np.concatenate((cuts, inside)))
-    change = _changes(step, cuts, steepness)
+    change = _panel_changes(step, cuts, steepness)
     total = np.cumsum(change)
     if not float(total[-1]) < most / _FINE_NODES:
         return None
@@ -152,7 +152,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
         np.concatenate(([low], cuts, [high])) if not inside else np.sort(np.concatenate(([low], cuts, inside, [high])))
     )
     for _ in range(12):
-        change = _changes(step, cuts, steepness)
+        change = _panel_changes(step, cuts, steepness)
         if float(change.max()) <= 1.02:
             break
         if not float(change.sum()) < most / _FINE_NODES:
@@ -168,7 +168,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
         return at, (np.log(width)[:, None] + _FINE_LOG_WEIGHTS).ravel()
 
 
-def _changes(step: Step, cuts: Array, steepness: float) -> Array:
+def _panel_changes(step: Step, cuts: Array, steepness: float) -> Array:
     """By how much the integrand changes from cut to cut, in units of what twenty nodes allow."""
     width = cuts[1:] - cuts[:-1]
     bend, wave, loss = step.roughness(cuts), step.singularity_rate(cuts), step.loss(cuts)

@@ -27,7 +27,7 @@ from ...checks import Array
 from .fourier import frequency, tilted
 from .profile import Lower, Upper, falling
 from .step import ROUNDOFF, CountedStep, Tilting
-from .tilt import DEEPEST, SaddlePoint, decided, reach_of
+from .tilt import DEEPEST, SaddlePoint, decisive_loss, reach_of
 from .tilt import aim as aim_at
 
 _CHEAP_WORK, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
@@ -75,7 +75,7 @@ class Series:
     def at(self, loss: Array) -> tuple[Array, Array]:
         """The sum at some losses, and its derivative."""
         if self.terms.size > _LONG_SERIES:
-            return self._folded(loss)
+            return self._blocked_sum(loss)
         turn, both = self._turning
         found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
         return found[..., 0], found[..., 1]
@@ -90,7 +90,7 @@ class Series:
         near, far = -1j * self.h * np.arange(wide), -1j * self.h * (wide * np.arange(rows))
         return near, far, both.reshape(2, rows, wide)
 
-    def _folded(self, loss: Array) -> tuple[Array, Array]:
+    def _blocked_sum(self, loss: Array) -> tuple[Array, Array]:
         """The same of many terms: e^{−i(n+m)hl} is a product, so that few exponentials are taken."""
         near, far, both = self._table
         x = np.ravel(loss - self.centre)
@@ -118,18 +118,22 @@ class Series:
     def spill(self, loss: Array, grows: bool = False) -> Array:
         """A bound on what the other periods add to the sum; ``grows`` says that the losses do."""
         (up, above), (down, below) = self.aliases
-        falls = _away(above, up, loss, grows)
-        return falls + (_away(below, down, -loss[::-1], True)[::-1] if grows else _away(below, down, -loss))
+        falls = _exponential_bound(above, up, loss, grows)
+        return falls + (
+            _exponential_bound(below, down, -loss[::-1], True)[::-1]
+            if grows
+            else _exponential_bound(below, down, -loss)
+        )
 
     def bounds(self, loss: Array, value: Array, grows: bool = False) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
         return np.maximum(value - self.error - self.spill(loss, grows), 0.0), np.maximum(value, 0.0) + self.error
 
 
-def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
+def _exponential_bound(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
     """min e^{a − sx}, which falls with x; of growing x, one bound serves the few that follow."""
     if grows and x.size > _SHORT_TABLE * _SHARED_BOUNDS:
-        return np.repeat(_away(log_a, s, x[::_SHARED_BOUNDS]), _SHARED_BOUNDS)[: x.size]
+        return np.repeat(_exponential_bound(log_a, s, x[::_SHARED_BOUNDS]), _SHARED_BOUNDS)[: x.size]
     return np.asarray(np.exp(np.minimum((log_a - np.multiply.outer(x, s)).min(axis=-1), 700.0)))
 
 
@@ -170,7 +174,7 @@ def series(
         error + best.tail + 200 * ROUNDOFF * float(np.abs(terms).sum()),
         math.expm1(rho),
         (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
-        rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
+        cut_off_mass(steps, flipped, reaches, best.laws, best.tilt, best.spread),
         best.work,
     )
 
@@ -204,7 +208,7 @@ def _frame(
     spread: float,
 ) -> _Frame | None:
     """What a series at one tilt takes; None if its frequencies do not end."""
-    laws = _laws(steps, flipped, tilt, reaches, _FIRST_FREQUENCY / spread)
+    laws = _tilted_laws(steps, flipped, tilt, reaches, _FIRST_FREQUENCY / spread)
     if laws is None:
         return None
     spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
@@ -218,7 +222,7 @@ def _frame(
     if not math.isfinite(most_y):
         return None
     if most_y > _FIRST_FREQUENCY / spread:
-        laws = _laws(steps, flipped, tilt, reaches, most_y)
+        laws = _tilted_laws(steps, flipped, tilt, reaches, most_y)
         if laws is None:
             return None
     up, down, span = _UP_SHIFTS / spread, _DOWN_SHIFTS * tilt, _PERIOD_MARGIN * spread
@@ -265,7 +269,7 @@ def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
         yield one, spread
 
 
-def _laws(
+def _tilted_laws(
     steps: Sequence[CountedStep], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
 ) -> list[tuple[Tilting, int]] | None:
     laws = []
@@ -342,9 +346,9 @@ class CutOffMass:
             return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
         apart = self.b + loss if self.flipped else self.b - loss
         if grows and not self.flipped:
-            unlikely = _away(self.k, self.s, apart[::-1], True)[::-1]
+            unlikely = _exponential_bound(self.k, self.s, apart[::-1], True)[::-1]
         else:
-            unlikely = _away(self.k, self.s, apart, grows)
+            unlikely = _exponential_bound(self.k, self.s, apart, grows)
         unlikely = np.minimum(unlikely, 1.0)
         if self.flipped:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
@@ -366,7 +370,7 @@ class CutOffMass:
         return np.asarray(np.exp(np.minimum(loss + math.log(self.q), 700.0)) if self.q > 0 else np.zeros(loss.shape))
 
 
-def rest_of(
+def cut_off_mass(
     steps: Sequence[CountedStep],
     flipped: bool,
     reaches: Sequence[tuple[float, float]],
@@ -388,14 +392,17 @@ def rest_of(
             over, under = step.above(high), step.below(low)
             if math.isfinite(over[0]):
                 b = min(b, float(step.loss(np.asarray(high))))
-        sides = [(atoms.only1, _mass(over[0]), _mass(under[0])), (atoms.only0, _mass(over[1]), _mass(under[1]))]
+        sides = [
+            (atoms.only1, _positive_mass(over[0]), _positive_mass(under[0])),
+            (atoms.only0, _positive_mass(over[1]), _positive_mass(under[1])),
+        ]
         (p_top, p_over, p_under), (q_top, q_over, q_under) = reversed(sides) if flipped else sides
-        p_sure += _none(k, p_top)
-        p_under_none += _none(k, p_under, 1 - p_top)
-        p_over_none += _none(k, p_over, 1 - p_top - p_under)
-        q_cut += _none(k, q_top + q_under)
-        q_over_none += _none(k, q_over, 1 - q_top - q_under)
-        kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
+        p_sure += _log_none(k, p_top)
+        p_under_none += _log_none(k, p_under, 1 - p_top)
+        p_over_none += _log_none(k, p_over, 1 - p_top - p_under)
+        q_cut += _log_none(k, q_top + q_under)
+        q_over_none += _log_none(k, q_over, 1 - q_top - q_under)
+        kept = _log_none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
         k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho_beside, 0.0)
     # each its own sum: what lies above a cut may be e^{−b} of what lies below another, and would be lost beside it
     above = math.exp(p_sure + p_under_none) * -math.expm1(p_over_none)
@@ -406,12 +413,12 @@ def rest_of(
     return CutOffMass(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
 
 
-def _mass(log_mass: float) -> float:
+def _positive_mass(log_mass: float) -> float:
     """Not 0 where there is any."""
     return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
 
 
-def _none(k: int, mass: float, of: float = 1.0) -> float:
+def _log_none(k: int, mass: float, of: float = 1.0) -> float:
     """log (1 − m)^k, the mass being a part ``of`` what is left."""
     return k * math.log1p(-mass / of) if mass < of else -math.inf
 
@@ -438,7 +445,7 @@ def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint
     for _ in range(_MOST_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
         if not (aim.heavy or aim.longest > 64 * aim.spread):
             break
-        shorter = decided(steps, flipped, aim)
+        shorter = decisive_loss(steps, flipped, aim)
         if not shorter < 0.9 * min(most, aim.longest):
             break
         most = shorter

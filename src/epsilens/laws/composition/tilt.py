@@ -157,7 +157,7 @@ class Cumulants:
         return TiltedMoments(log_scale, mean, variance, third)
 
     @property
-    def whole(self) -> float:
+    def uncut_square(self) -> float:
         """E L² of the steps that are not cut off, together."""
         both = [(*step.spread(np.full(1, -1.0 if self._flipped else 0.0)), k) for step, k in self._closed]
         return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for m, v, k in both)
@@ -271,7 +271,7 @@ def _saddle(ask: Query, grid: Array, k_of: Array) -> tuple[float, float, float]:
     return float(grid[i]), float(bound[i]), ask.value
 
 
-def decided(steps: Sequence[CountedStep], flipped: bool, at: SaddlePoint) -> float:
+def decisive_loss(steps: Sequence[CountedStep], flipped: bool, at: SaddlePoint) -> float:
     """A loss b of one step that the others do not make up for, and that leaves the answer to smaller ones.
 
     It lies above log t by 16 standard deviations of the losses below it; infinite where none does.
@@ -282,7 +282,7 @@ def decided(steps: Sequence[CountedStep], flipped: bool, at: SaddlePoint) -> flo
     variance = np.concatenate([k * np.exp(log_p) * here * here for here, log_p, k in at.cumulants.laws])
     order = np.argsort(loss)
     b = loss[order]
-    spread = np.sqrt(np.cumsum(variance[order]) + at.cumulants.whole)
+    spread = np.sqrt(np.cumsum(variance[order]) + at.cumulants.uncut_square)
     enough = np.flatnonzero((b > 0) & (b >= (0.0 if flipped else max(at.loss, 0.0)) + 16 * spread))
     if not enough.size:
         return math.inf
