@@ -333,8 +333,8 @@ def _log_excess(value: float, limit: float) -> float:
 def _last_root(excess: Callable[[float], float], first: float, last: float, thresholds: Sequence[float] = ()) -> float:
     """The largest argument found up to which a falling function is not below 0; −∞ if it is at the first.
 
-    Begins between two of ``seen``, in order, where it costs little; then regula falsi (Illinois), and bisection at
-    every third step. Wherever it ends, the function was looked at there.
+    Begins between two of ``thresholds``, in order, where the function is known already; then regula falsi (Illinois),
+    and bisection at every third step. Wherever it ends, the function was looked at there.
     """
     above = excess(first)
     if not above >= 0:

@@ -77,7 +77,7 @@ class ReadingWork:
 
     @property
     def has_budget(self) -> bool:
-        """Whether more may be made: something always is, unless all that was tried was in vain."""
+        """True while the work budget allows another view; the first attempt is always allowed."""
         return self.budget.left > 0 or not (self.slices or self.abandoned)
 
 
@@ -470,7 +470,7 @@ class Evaluator:
         return low, high
 
     def _lattice_is_coarser(self, ask: Query, gap: float) -> bool:
-        """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
+        """Whether a lattice would be wider than the present bracket: its width grows with the square of its spacing."""
         made = self._outline(ask, self.width)
         return self.width * (made.finest / made.plan.dt) ** 2 > _COARSER_WIDTHS * gap
 

