@@ -111,17 +111,10 @@ class Tilting(Protocol):
         """A bound on the size of the characteristic function that falls."""
 
 
-class Step(ABC):
-    """One pair of laws, by its loss. What steps differ in is a method here; a new one is one class.
-
-    :class:`.quadrature.QuadratureStep` adds moments by quadrature for those without closed forms.
-    """
+class LossFunction(ABC):
+    """The privacy loss of one pair of laws: atoms, and a continuous part in which it grows with x."""
 
     __slots__ = ()
-
-    family: ClassVar[Family] = Family.NONE
-
-    # -- the loss -------------------------------------------------------------------------------------------------
 
     @property
     def atoms(self) -> Atoms:
@@ -193,7 +186,62 @@ class Step(ABC):
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """(low, high): H1 has at most e^log_top above high, H0 at most e^log_bottom below low."""
 
-    # -- its moments, which add up over a product -----------------------------------------------------------------
+    @property
+    def turning_points(self) -> tuple[float, ...]:
+        """Places where the sampled component of a mixture outgrows the rest."""
+        return ()
+
+    @property
+    def cost(self) -> float:
+        """The cost of evaluating one place, relative to the plainest step."""
+        return 1.0
+
+
+class GdpTails(LossFunction):
+    """How a step compares with a normal shift, overall and where hardly anyone is flagged."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def psi(self) -> float:
+        """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
+
+    @property
+    def psi_limit(self) -> float:
+        """The limit of the gap Φ⁻¹(TPR) − Φ⁻¹(α) as α → 0, whatever else is observed."""
+        return self.psi() if self.shift > 0 else 0.0
+
+    @property
+    def psi_floor(self) -> float:
+        """A lower bound on ψ of this step alone, and so of whatever contains it."""
+        return 0.0
+
+    @property
+    def zcdp_rho(self) -> float:
+        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
+        return self.psi() ** 2 / 2
+
+    @property
+    def tail_split(self) -> TailSplit:
+        """Of the order in which the loss has no end, or of both."""
+        return TailSplit(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
+
+    def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+        """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
+        TPR is e^more as large: low is of tests whose α is e^share as large, too.
+        """
+        return 0.0, math.inf
+
+    @property
+    def shift(self) -> float:
+        """μ of the normal noise that rules its tails; 0 where there is none."""
+        return 0.0
+
+
+class Divergences(GdpTails):
+    """Moments of the loss, which add up over a product, and what bounds them."""
+
+    __slots__ = ()
 
     @abstractmethod
     def log_moment(self, power: float) -> float:
@@ -212,6 +260,20 @@ class Step(ABC):
         most = min(largest, self.zcdp_rho * abs(power))
         return (min(least, most) if math.isfinite(least) else 0.0), most
 
+    @property
+    def moment_error(self) -> float:
+        """Of a log moment or a divergence, relative."""
+        return 1e-11
+
+    def exponent(self, power: float) -> Exponent:
+        """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
+
+        def plain(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
+            steep = power * loss
+            return log_q + steep, np.abs(log_q) + np.abs(steep)
+
+        return plain
+
     @abstractmethod
     def kl(self) -> float:
         """D(H0‖H1)."""
@@ -228,69 +290,11 @@ class Step(ABC):
         """A bound on χ²(H1‖H0); infinite where none is known."""
         return math.inf
 
-    @abstractmethod
-    def psi(self) -> float:
-        """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
 
-    @property
-    def psi_limit(self) -> float:
-        """The limit of the gap Φ⁻¹(TPR) − Φ⁻¹(α) as α → 0, whatever else is observed."""
-        return self.psi() if self.shift > 0 else 0.0
+class ClosedTilts:
+    """The loss under a tilt, where it has a closed form."""
 
-    @property
-    def zcdp_rho(self) -> float:
-        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
-        return self.psi() ** 2 / 2
-
-    @property
-    def psi_floor(self) -> float:
-        """A lower bound on ψ of this step alone, and so of whatever contains it."""
-        return 0.0
-
-    @property
-    def tail_split(self) -> TailSplit:
-        """Of the order in which the loss has no end, or of both."""
-        return TailSplit(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
-
-    def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
-        """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
-        TPR is e^more as large: low is of tests whose α is e^share as large, too.
-        """
-        return 0.0, math.inf
-
-    @property
-    def shift(self) -> float:
-        """μ of the normal noise that rules its tails; 0 where there is none."""
-        return 0.0
-
-    @property
-    def moment_error(self) -> float:
-        """Of a log moment or a divergence, relative."""
-        return 1e-11
-
-    @property
-    def turning_points(self) -> tuple[float, ...]:
-        """Places where the sampled component of a mixture outgrows the rest."""
-        return ()
-
-    @property
-    def components(self) -> tuple[tuple[Step, float], ...]:
-        """Components of a labelled mixture with their probabilities; none otherwise."""
-        return ()
-
-    @property
-    def factors(self) -> tuple[CountedStep, ...]:
-        """Steps with their counts, where this step is their product as one list of atoms; none otherwise."""
-        return ()
-
-    def exponent(self, power: float) -> Exponent:
-        """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
-
-        def plain(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
-            steep = power * loss
-            return log_q + steep, np.abs(log_q) + np.abs(steep)
-
-        return plain
+    __slots__ = ()
 
     def cumulant(self, tilts: Array) -> Array | None:
         """K(λ) in closed form; None where it takes quadrature."""
@@ -304,38 +308,11 @@ class Step(ABC):
         """Its loss under a tilt in closed form; None where it takes quadrature."""
         return None
 
-    # -- what it is -----------------------------------------------------------------------------------------------
 
-    @property
-    def known(self) -> Exactness:
-        """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
-        return Exactness.EXACT
+class GroupRules:
+    """What becomes of a step taken together with others, and for a group of people."""
 
-    @property
-    def claimed_zcdp(self) -> float:
-        """ρ where the mechanism is ρ-zCDP although this law is not: both bounds hold for a product."""
-        return math.inf
-
-    @property
-    def cost(self) -> float:
-        """The cost of evaluating one place, relative to the plainest step."""
-        return 1.0
-
-    @property
-    def sampled(self) -> bool:
-        """Whether it is Poisson sampling of another step."""
-        return False
-
-    @property
-    def noise(self) -> StepNoise | None:
-        """The named noise of this step, for bridges to other libraries; None where there is none."""
-        return None
-
-    def as_law(self) -> Law | None:
-        """The closed form of this step alone, where it has one."""
-        return None
-
-    # -- many of them ---------------------------------------------------------------------------------------------
+    __slots__ = ()
 
     @property
     def merge_class(self) -> type[Step] | None:
@@ -361,6 +338,52 @@ class Step(ABC):
 
         It is a sample itself: nobody may have been drawn.
         """
+        return None
+
+
+class Step(Divergences, ClosedTilts, GroupRules):
+    """One pair of laws, by its loss. What steps differ in is a method here; a new one is one class.
+
+    It must say what is abstract in :class:`LossFunction`, :class:`GdpTails` and :class:`Divergences`; all else has a
+    default. :class:`.quadrature.QuadratureStep` adds moments by quadrature for those without closed forms.
+    """
+
+    __slots__ = ()
+
+    family: ClassVar[Family] = Family.NONE
+
+    @property
+    def known(self) -> Exactness:
+        """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
+        return Exactness.EXACT
+
+    @property
+    def claimed_zcdp(self) -> float:
+        """ρ where the mechanism is ρ-zCDP although this law is not: both bounds hold for a product."""
+        return math.inf
+
+    @property
+    def components(self) -> tuple[tuple[Step, float], ...]:
+        """Components of a labelled mixture with their probabilities; none otherwise."""
+        return ()
+
+    @property
+    def factors(self) -> tuple[CountedStep, ...]:
+        """Steps with their counts, where this step is their product as one list of atoms; none otherwise."""
+        return ()
+
+    @property
+    def sampled(self) -> bool:
+        """Whether it is Poisson sampling of another step."""
+        return False
+
+    @property
+    def noise(self) -> StepNoise | None:
+        """The named noise of this step, for bridges to other libraries; None where there is none."""
+        return None
+
+    def as_law(self) -> Law | None:
+        """The closed form of this step alone, where it has one."""
         return None
 
 
