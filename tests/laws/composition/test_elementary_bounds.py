@@ -86,7 +86,7 @@ def test_the_order_that_matters_less_is_seen_to(monkeypatch: pytest.MonkeyPatch)
         seen.append(found)
         return found
 
-    monkeypatch.setattr(Evaluator, "surely_below", watched)
+    monkeypatch.setattr(Evaluator, "moments_put_below", watched)
     assert e.epsilon(1e-5) == pytest.approx(0.475761289, abs=1e-6)
     assert seen == [True]
 
