@@ -155,10 +155,10 @@ def test_fixed_batches_of_other_releases(events: Any) -> None:
 @pytest.mark.parametrize(("steps", "slack"), [(1, 2e-5), (128, 5e-4)])
 def test_a_claim_drawn_by_fixed_batches(events: Any, steps: int, slack: float) -> None:
     """What is told by its profile alone, against normal noise whose fold is known otherwise (``SymmetrizedStep``)."""
-    from epsilens.bridges.accounting import drawn_by_fixed
+    from epsilens.bridges.accounting import fixed_batch_claim
 
     noise = el.gaussian(sigma=2.0, sensitivity=2.0, neighbours="replace")
-    told = drawn_by_fixed(noise, 0.016, steps, None)
+    told = fixed_batch_claim(noise, 0.016, steps, None)
     known = el.dpsgd(sigma=2.0, n=1000, batch=16, steps=steps, batches="fixed", neighbours="replace")
     assert told is not None
     low, high = known.bracket("epsilon", delta=1e-6)

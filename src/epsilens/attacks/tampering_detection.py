@@ -529,12 +529,12 @@ def epsilon_to_detect(
         return 0.0
     ratio = moved / most
 
-    def reached(epsilon: float) -> float:
+    def power_at(epsilon: float) -> float:
         unit = float(calibrate(sensitivity=most, **{**start, "epsilon": epsilon}).unit)  # type: ignore[arg-type]
         return _power(test, made.kind, min(moved / unit, MOST * theta), theta, a)
 
     def none(at: float) -> NoSolutionError:
-        seen = reached(at) if ratio > 0 else _power(test, made.kind, 0.0, theta, a)
+        seen = power_at(at) if ratio > 0 else _power(test, made.kind, 0.0, theta, a)
         there = f"notices {seen:.6g}" if float(f"{seen:.6g}") < p else "falls short of it by a little"
         return NoSolutionError(
             f"no epsilon up to {at:g} lets the {test} test notice a bias of {moved:g} with probability {p:.12g}: there "
@@ -557,7 +557,7 @@ def epsilon_to_detect(
         return 0.0
     if value > top:
         raise none(top)
-    value = _round_to_safe_side(value, lambda e: e <= top and reached(e) >= p, 1)
+    value = _round_to_safe_side(value, lambda e: e <= top and power_at(e) >= p, 1)
     if value > top:
         raise none(top)
     return value

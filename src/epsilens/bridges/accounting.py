@@ -248,7 +248,7 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     again = isinstance(event, events.SampledWithReplacementDpEvent)
     alone = len(inside) == 1 and inside[0][1] == 1
     if alone and not isinstance(inside[0][0], events.GaussianDpEvent) and neighbours == "replace" and not again:
-        return drawn_by_fixed(_event_experiment(inside[0][0], events, neighbours), batch / n, steps, width)
+        return fixed_batch_claim(_event_experiment(inside[0][0], events, neighbours), batch / n, steps, width)
     if not alone or not isinstance(inside[0][0], events.GaussianDpEvent):
         raise InputError(
             "a fixed batch has an experiment here with one release of Gaussian noise alone: give a GaussianDpEvent "
@@ -262,7 +262,7 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches=how, neighbours=neighbours, width=width)
 
 
-def drawn_by_fixed(one: Experiment | None, rate: float, steps: int, width: float | None) -> Experiment | None:
+def fixed_batch_claim(one: Experiment | None, rate: float, steps: int, width: float | None) -> Experiment | None:
     """A release that replaces a record, on batches of fixed size without replacement: δ at log(1 + q(e^ε − 1)) is at
     most q times δ at ε, in both orders (Balle, Barthe & Gaboardi 2018); between these ε the profile is convex in e^ε.
     """

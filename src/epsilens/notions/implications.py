@@ -91,13 +91,13 @@ def even_odds_success(nats: float) -> float:
     if nats <= 0:
         return 0.5
 
-    def told(edge: float) -> float:  # ln 2 − h((1+edge)/2)
+    def information(edge: float) -> float:  # ln 2 − h((1+edge)/2)
         return edge * math.atanh(edge) + 0.5 * math.log1p(-edge * edge)
 
-    low, high = 0.0, min(math.sqrt(2 * nats), 1.0)  # told(x) ≥ x²/2
+    low, high = 0.0, min(math.sqrt(2 * nats), 1.0)  # information(x) ≥ x²/2
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if told(middle) < nats else (low, middle)
+        low, high = (middle, high) if information(middle) < nats else (low, middle)
     return min(math.nextafter(0.5 + high / 2, 1.0), 1.0)
 
 

@@ -125,7 +125,7 @@ class ChainWalks:
             return side
         return ChainSide(record, side.unknown, side.places, side.logs[:, near[1] : near[1] + 1])
 
-    def joined(self, target: int, left: ChainSide, a: int, right: ChainSide, b: int) -> Laws:
+    def joint_laws(self, target: int, left: ChainSide, a: int, right: ChainSide, b: int) -> Laws:
         """Both sides and the target itself, for one value of each neighbour."""
         one, other = left.logs[:, a], right.logs[:, b]
         places, logs = convolve(left.places, one, right.places, other)
@@ -145,7 +145,7 @@ class ChainWalks:
                 state = np.logaddexp.reduce(state[:, None] + self.ahead[t], axis=0)
         return True
 
-    def beyond(self, edge: int, forward: bool, known: Mapping[int, int]) -> tuple[Array, Array]:
+    def outer_law(self, edge: int, forward: bool, known: Mapping[int, int]) -> tuple[Array, Array]:
         """The law (1, R) of the sum of the unknown records on the far side of a known one, from the far end inwards."""
         d = self.d
         places, logs = np.zeros(1), np.zeros((d, 1))
@@ -167,20 +167,20 @@ class ChainWalks:
         high = min((j for j in known if j > target), default=None)
         left = self.side(target, None if low is None else (low, known[low]), False)
         right = self.side(target, None if high is None else (high, known[high]), True)
-        laws = self.joined(target, left, 0, right, 0)
+        laws = self.joint_laws(target, left, 0, right, 0)
         if not self.feasible(known):
             return Laws(laws.places, np.full(laws.logs.shape, -np.inf), laws.values)
         # unknown records beyond the neighbours are independent of the target, but they blur the answer
         for edge, forward in ((low, False), (high, True)):
             if edge is not None:
-                places, logs = self.beyond(edge, forward, known)
+                places, logs = self.outer_law(edge, forward, known)
                 if not self.parts.whole and places.size * laws.places.size > _MOST_PAIRS:
                     raise InputError(_CROWDED)
                 merged, spread = convolve(laws.places / self.parts.unit, laws.logs.T, places, logs)
                 laws = Laws(merged * self.parts.unit, spread.T, laws.values)
         return laws
 
-    def filled(self, target: int, known: Mapping[int, int], extra: int) -> dict[int, int]:
+    def completion(self, target: int, known: Mapping[int, int], extra: int) -> dict[int, int]:
         """The same knowledge with up to this many more records known beyond it, at their likeliest values."""
         full = dict(known)
         low = max((j for j in known if j < target), default=-1)
@@ -193,7 +193,7 @@ class ChainWalks:
                 full[t] = int(np.argmax(self.ahead[t - 1][full[t - 1]]))
         return full
 
-    def joiner(
+    def leakage_function(
         self, i: int, lefts: list[tuple[ChainSide, int]], rights: list[tuple[ChainSide, int]], width: float
     ) -> Callable[[Any], Array]:
         """The exact leakage for pairs of sides, numbered row by row; NaN where their sums are too many to lay out."""
@@ -204,7 +204,7 @@ class ChainWalks:
             for at, flat in enumerate(chosen):
                 (left, a), (right, b) = lefts[flat // len(rights)], rights[flat % len(rights)]
                 if self.parts.whole or left.places.size * right.places.size <= _MOST_PAIRS:
-                    found[at] = largest_leakage(self.joined(i, left, a, right, b), width)[0]
+                    found[at] = largest_leakage(self.joint_laws(i, left, a, right, b), width)[0]
             return found
 
         def join(chosen: Any) -> Array:
@@ -350,7 +350,7 @@ class Chain(CorrelatedRecords):
                 ]
                 kinds = np.add.outer(*map(np.asarray, near)).ravel()
             ranked = np.argsort(-bounds, kind="stable")
-            join = self._walks.joiner(
+            join = self._walks.leakage_function(
                 i, [(lefts[k], x) for k, x in from_a], [(rights[k], x) for k, x in from_b], risk.width
             )
             at, size = 0, 4
@@ -411,7 +411,7 @@ class Chain(CorrelatedRecords):
     def _outcome(self, found: WorstPattern, upper: float, complete: bool, examined: int, risk: RiskMeasure) -> Outcome:
         """Name the neighbours only, where what lies beyond makes no difference; otherwise everyone beyond too."""
         known = found.known
-        full = self._walks.filled(found.target, known, self.n)
+        full = self._walks.completion(found.target, known, self.n)
         if len(known) < len(full) and self._blurred_risk(found.target, known, risk) < found.value * (1 - 1e-12):
             known = full
         values = None if len(known) == self.n - 1 else {j: float(self.parts.values[j][v]) for j, v in known.items()}
@@ -432,7 +432,7 @@ class Chain(CorrelatedRecords):
                 for right in [None, *((t, v) for t in range(i + 1, self.n) for v in range(self.initial.size))]:
                     known = dict(near for near in (left, right) if near is not None)
                     if self._walks.feasible(known):
-                        full = self._walks.filled(i, known, self.n)
+                        full = self._walks.completion(i, known, self.n)
                         if len(full) < self.n - 1:
                             yield i, full
 
@@ -454,7 +454,7 @@ class Chain(CorrelatedRecords):
         for k in range(self.n - 1):
             fits = [f for kind, f in enumerate(best) if f.target >= 0 and kind // 3 <= self.n - 1 - k and kind % 3 <= k]
             top = max(fits, key=lambda f: f.value, default=self._placeholder(k))
-            known = self._walks.filled(top.target, top.known, k - len(top.known))
+            known = self._walks.completion(top.target, top.known, k - len(top.known))
             value = self._blurred_risk(top.target, known, risk)
             upper = max(top.value, bound, value)
             exact = done and value >= upper * (1 - 1e-12)

@@ -35,7 +35,7 @@ from .records import (
     RecordContribution,
     Worst,
     checked_time_limit,
-    reading_limit,
+    noise_requirement,
     record_contributions,
     record_names,
     record_number,
@@ -446,7 +446,7 @@ class NormalRecords(ValueSemantics):
         (2.8309, 'sigma')
         """
         own_noise, time_limit = _flag("own_noise", own_noise), checked_time_limit(time_limit)
-        name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
+        name, told, args, limit = noise_requirement(reading, noise, at_most, arguments)
         pure = told == "leakage"  # own randomness changes nothing: the largest shift decides
         if pure:
             told, args = "epsilon", {"delta": 0.0}

@@ -317,7 +317,7 @@ class WorstPattern:
         return {j: v for j, v in enumerate(self.pattern) if v >= 0 and j != self.target}
 
 
-class ReadingLimit(NamedTuple):
+class NoiseRequirement(NamedTuple):
     """What is to be kept under a limit: a reading with its arguments, and the noise that does it."""
 
     noise: str  # its parameter, "scale" or "sigma"
@@ -326,7 +326,7 @@ class ReadingLimit(NamedTuple):
     limit: float
 
 
-def reading_limit(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) -> ReadingLimit:
+def noise_requirement(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) -> NoiseRequirement:
     """A reading that such noise can keep under one limit; pure ε under Laplace noise is the leakage."""
     if not isinstance(reading, str):
         raise InputError(
@@ -344,7 +344,7 @@ def reading_limit(reading: Any, noise: str, at_most: Any, arguments: Mapping[str
             f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments", parameter="reading"
         )
     if reading == "leakage":
-        return ReadingLimit(name, reading, {}, checks.scalar("at_most", at_most))
+        return NoiseRequirement(name, reading, {}, checks.scalar("at_most", at_most))
     wanted = find_reading(reading)
     given = wanted.arguments(arguments)
     if "prior" in given:
@@ -352,8 +352,8 @@ def reading_limit(reading: Any, noise: str, at_most: Any, arguments: Mapping[str
     args = {k: reading_argument(k, v) for k, v in given.items()}
     limit = checked_limit(wanted, at_most)
     if name == "scale" and wanted.name == "epsilon" and args["delta"] == 0:
-        return ReadingLimit(name, "leakage", {}, limit)
-    return ReadingLimit(name, wanted.name, args, limit)
+        return NoiseRequirement(name, "leakage", {}, limit)
+    return NoiseRequirement(name, wanted.name, args, limit)
 
 
 _MOST_CONFIGURATIONS = 4096  # of the unknown records, where answers differ or are sampled
@@ -529,7 +529,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         (1.189395, 2.466303)
         """
         time_limit = checked_time_limit(time_limit)
-        name, told, args, limit = reading_limit(reading, noise, at_most, arguments)
+        name, told, args, limit = noise_requirement(reading, noise, at_most, arguments)
         floor = RiskMeasure(told, name, 1.0, args).floor
         if not limit > floor:
             raise NoSolutionError(
