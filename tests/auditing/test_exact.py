@@ -202,7 +202,7 @@ def test_related_people(monkeypatch: pytest.MonkeyPatch) -> None:
             "adversary": {"correlation": [[1, 0.9], [0.9, 1]]},
         }
     )
-    related = correlation_factors(read, cast(Any, None), tuple(q.planned() for q in read.queries))
+    related = correlation_factors(read, cast(Any, None), tuple(q.to_query() for q in read.queries))
     adversary = next(a for a in ADVERSARIES if a.key == "correlated")
 
     def assessed() -> float:

@@ -124,7 +124,7 @@ def without_the_engine(found: Any) -> Any:
 
 def taken(opened: Any, release: Release) -> list[Any]:
     """All that an assessment takes from a table."""
-    queries = tuple(query.planned() for query in release.queries)
+    queries = tuple(query.to_query() for query in release.queries)
     quasi = list(release.data.quasi_identifiers)
     limits = [(0, PlanParameter.MAX_ROWS)] if release.data.max_groups else []
     bounded = [(0, PlanParameter.BOUNDS)] if release.queries[0].bounds else []

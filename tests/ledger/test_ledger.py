@@ -202,7 +202,7 @@ def test_a_name_that_looks_the_same_is_the_same_people(url: str, name: str) -> N
     """Two blanks, capitals, a Cyrillic letter, a wide one, what is not shown: none of them escapes a limit."""
     ledger = el.Ledger(url)
     ledger.limit("my patients", epsilon=0.6)
-    for act in (lambda: reserved(ledger, name), lambda: ledger.add(name, LAPLACE), lambda: ledger.called(name)):
+    for act in (lambda: reserved(ledger, name), lambda: ledger.add(name, LAPLACE), lambda: ledger.account_name(name)):
         with pytest.raises(el.InputError, match="the ledger calls them 'my patients': use that name"):
             act()
     assert list(ledger.accounts()) == ["my patients"]
@@ -210,15 +210,15 @@ def test_a_name_that_looks_the_same_is_the_same_people(url: str, name: str) -> N
 
 def test_the_account_that_is_meant(url: str) -> None:
     ledger = el.Ledger(url)
-    assert ledger.called() == "everyone"
+    assert ledger.account_name() == "everyone"
     ledger.keyed("rows")
-    assert ledger.called() == "everyone"
+    assert ledger.account_name() == "everyone"
     ledger.limit("patients", epsilon=0.6)
-    assert ledger.called() == "patients"
-    assert ledger.called(" doctors ") == "doctors"
+    assert ledger.account_name() == "patients"
+    assert ledger.account_name(" doctors ") == "doctors"
     ledger.add("doctors", LAPLACE)
     with pytest.raises(el.InputError, match="has 2 accounts, so give one of 'patients', 'doctors'") as asked:
-        ledger.called()
+        ledger.account_name()
     assert asked.value.parameter == "people"
 
 

@@ -50,7 +50,7 @@ def _whose(i: int, row: Row, expected: Expected, data: Data) -> tuple[Any, ...]:
 
 def answers(rows: Sequence[Row], expected: Expected, query: ReleaseQuery, data: Data) -> dict[tuple[str, ...], float]:
     """What a query of a plan comes to on the whole table, for each group, by folded names."""
-    planned, by = query.planned(), query.split_by
+    planned, by = query.to_query(), query.split_by
     column = query.sum or query.average
     wanted = _condition(planned.where, expected)
     people: dict[tuple[str, ...], set] = defaultdict(set)

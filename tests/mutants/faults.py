@@ -106,7 +106,7 @@ FAULTS = (
     ),
     Fault(
         "1.9", "an address with a password x files and the ledger", "plan/model.py",
-        '        said["data"]["table"] = self.data.called\n', "",
+        '        said["data"]["table"] = self.data.public_name\n', "",
         ("tests/publish/test_answers.py::test_nothing_of_an_address_is_published",),
     ),
     Fault(

@@ -246,7 +246,7 @@ def test_a_threshold_that_is_found_keeps_to_its_delta(noise: dict[str, Any], mos
 def _setting(words: dict[str, Any], correlation: Any) -> Setting:
     plan = read_release({**words, "adversary": {"correlation": correlation}})
     stated = correlation_factors(
-        plan, cast(Any, None), tuple(q.planned() for q in plan.queries)
+        plan, cast(Any, None), tuple(q.to_query() for q in plan.queries)
     )  # stated: no table is looked at
     return Setting(plan, related=stated)
 

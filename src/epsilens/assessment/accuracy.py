@@ -189,7 +189,7 @@ def accuracy_of(
         return _errors(error_law(plan, index, columns, epsilon), answers, epsilon)
 
     better = read(recommended) if recommended and math.isfinite(recommended) else None
-    name, share = str(query.planned()), plan.shares[index]
+    name, share = str(query.to_query()), plan.shares[index]
     return QueryAccuracy(name, query.kind, index, share, sensitivity, answers, read(plan.epsilon), better)
 
 
@@ -340,7 +340,7 @@ class Candidate:
 
 def spread_of(opened: OpenTable, plan: Release, query: int, parameter: PlanParameter) -> ValueSpread:
     """What one query sees of the table, in one pass."""
-    table, asked, planned = opened.table, plan.queries[query], plan.queries[query].planned()
+    table, asked, planned = opened.table, plan.queries[query], plan.queries[query].to_query()
     rows = table.filter(planned.rows(table))
     if asked.kind.bounded:
         number = value_of(column_of(rows, planned.column, "query"), "query").cast("float64")

@@ -202,7 +202,7 @@ def assess(
     queries = []
     for i, query in enumerate(plan.queries):
         with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
-            queries.append(query.planned())
+            queries.append(query.to_query())
     with error_place("data.quasi_identifiers"):
         affordable(len(plan.data.quasi_identifiers), settable=False)
     tell = _Progress(len(queries) + 3, progress)
@@ -266,7 +266,7 @@ def _account(ledger: Any, people: str | None) -> tuple[Account, str] | None:
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if not book.store.exists:
         book.accounts()  # says that there is none: a name that is mistyped must not read as an empty account
-    return book.account(book.called(people)), book.store.name
+    return book.account(book.account_name(people)), book.store.name
 
 
 @dataclass(frozen=True)

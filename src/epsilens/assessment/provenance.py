@@ -149,7 +149,7 @@ def reproduction_record(plan: Release, engine: str, table: Any) -> dict[str, str
 
 def _data_hash(data: Data) -> str:
     """What the table is called, and a mark of it where it is a file."""
-    source, name = source_of(data.table), data.called
+    source, name = source_of(data.table), data.public_name
     if isinstance(source, Bundled):
         return f"{name}, SHA-256 {source.dataset.sha256}"
     path = Path(data.table)

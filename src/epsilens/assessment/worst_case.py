@@ -68,7 +68,7 @@ class MovementPair:
         return self.first == 1 or self.second == 1
 
     @property
-    def reach(self) -> float:
+    def largest_loss(self) -> float:
         """The largest loss in favour of the second world; infinite where some answer leaves no doubt."""
         if self.psi or self.second or self.certain:
             return math.inf
@@ -77,7 +77,7 @@ class MovementPair:
     def reverse(self) -> MovementPair:
         return MovementPair(self.shifts, self.psi, self.second, self.first)
 
-    def beyond(self, epsilon: float) -> float:
+    def hockey_stick(self, epsilon: float) -> float:
         """E₁[(1 − e^{ε−L})₊], for any sign of ε: the hit rate less e^ε times the false alarms, of the best test."""
         if self.certain:
             return 1.0
@@ -315,12 +315,12 @@ def _finite(reach: float) -> float:
 
 
 def _largest_loss(e: MovementPair | Experiment) -> float:
-    return e.reach if isinstance(e, MovementPair) else float(e.epsilon())
+    return e.largest_loss if isinstance(e, MovementPair) else float(e.epsilon())
 
 
 def _hockey_stick(e: MovementPair | Experiment, epsilon: float) -> float:
     if isinstance(e, MovementPair):
-        return e.beyond(epsilon)
+        return e.hockey_stick(epsilon)
     if epsilon >= 0:
         return float(e.delta(epsilon))
     return -math.expm1(epsilon) + math.exp(epsilon) * float(e.reverse().delta(-epsilon))

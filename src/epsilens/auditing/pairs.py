@@ -155,7 +155,7 @@ class MadeUpRows:
         """The widest bounds of each column that is summed or averaged."""
         found: dict[str, tuple[float, float]] = {}
         for query in self.plan.queries:
-            name = query.planned().column
+            name = query.to_query().column
             if query.bounds is not None and name is not None:
                 low, high = found.get(name, query.bounds)
                 found[name] = (min(low, query.bounds[0]), max(high, query.bounds[1]))
@@ -261,7 +261,7 @@ class MadeUpRows:
         for i in range(len(self.plan.queries)):
             threshold = threshold_of(self.plan, i, self.plan.epsilon)
             if threshold is not None:
-                wanted = max(wanted, math.ceil(threshold / contribution(self.plan, i).alone_as) - 1)
+                wanted = max(wanted, math.ceil(threshold / contribution(self.plan, i).owner_size) - 1)
         if not 0 < wanted <= _MOST_CROWD:
             return others
         owner = self.data.owner or ""
@@ -273,7 +273,7 @@ class MadeUpRows:
 
     def _covered(self, made: Any) -> int:
         """The place of the row that most queries cover."""
-        if not any(q.planned().where for q in self.plan.queries):
+        if not any(q.to_query().where for q in self.plan.queries):
             return 0
         place = "epsilens row"
         with open_table(made.append_column(place, [list(range(made.num_rows))])) as opened:
@@ -368,7 +368,7 @@ class MadeUpRows:
         """The most exposed of the others: their values in the columns that an attacker or the plan sees are rarest."""
         seen = {*self.labels, *self.data.quasi_identifiers}
         for query in self.plan.queries:
-            where = query.planned().where
+            where = query.to_query().where
             seen |= set(columns_of(where)) if where else set()
         names = sorted(seen & set(self.schema.names))
 

@@ -400,7 +400,7 @@ def ledger_add(said: Options) -> None:
     """
     made = _entered_experiment(said)
     opened = _open_ledger(said)
-    people = opened.called(said["people"])
+    people = opened.account_name(said["people"])
     new = _new_account_notice(opened, people)
     entered = opened.add(
         people,
@@ -429,7 +429,7 @@ def ledger_limit(said: Options) -> None:
     """
     told = {name: _number(said, name) for name in ("success", "epsilon", "psi", "rho", "delta")}
     opened = _open_ledger(said)
-    people = opened.called(said["people"])
+    people = opened.account_name(said["people"])
     new = _new_account_notice(opened, people)
     account = opened.limit(people, **told, partition=said["partition"] or "")
     shown(account, said["format"], said["output"])

@@ -123,7 +123,7 @@ class Ledger(SentenceResult):
         found = accounts_of(self.store.read()) if self.store.exists else {}
         return found.get(_people(people), Account(_people(people)))
 
-    def called(self, people: str | None = None) -> str:
+    def account_name(self, people: str | None = None) -> str:
         """The account that is meant: the one that is named, or else the only one there is.
 
         With several, somebody must say which: what is released into another one escapes the limits of the first.

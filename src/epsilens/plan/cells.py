@@ -217,7 +217,7 @@ def _condition(where: str | None, columns: Mapping[str, str]) -> str:
     """A condition as Python; one that cannot be said is refused."""
     if not where:
         return "lambda row: True"
-    return f"lambda row: {_PythonCondition(where, columns).said(parse(where, 'where'))}"
+    return f"lambda row: {_PythonCondition(where, columns).python(parse(where, 'where'))}"
 
 
 class _PythonCondition:
@@ -226,8 +226,8 @@ class _PythonCondition:
     def __init__(self, where: str, columns: Mapping[str, str]) -> None:
         self.where, self.columns, self.exp = where, columns, syntax()
 
-    def said(self, node: Any) -> str:
-        made = self._said(node)
+    def python(self, node: Any) -> str:
+        made = self._render(node)
         if made is None:
             raise InputError(
                 f"where is {self.where!r}: {render(node)!r} cannot be said in a script; release it with epsilens",
@@ -235,20 +235,20 @@ class _PythonCondition:
             )
         return f"opposite({made})" if node.args.get("negate") else made
 
-    def _said(self, node: Any) -> str | None:
+    def _render(self, node: Any) -> str | None:
         exp, kind = self.exp, type(node).__name__
         if kind in _COMPARED:
-            return self._compared(node.this, _COMPARED[kind], node.expression)
+            return self._render_comparison(node.this, _COMPARED[kind], node.expression)
         if kind in _CALCULATED:
-            return f"calculated({self.said(node.this)}, {_CALCULATED[kind]!r}, {self.said(node.expression)})"
+            return f"calculated({self.python(node.this)}, {_CALCULATED[kind]!r}, {self.python(node.expression)})"
         if kind in ("And", "Or"):
-            return f"{'every' if kind == 'And' else 'some'}({self.said(node.this)}, {self.said(node.expression)})"
+            return f"{'every' if kind == 'And' else 'some'}({self.python(node.this)}, {self.python(node.expression)})"
         if kind == "Paren":
-            return self.said(node.this)
+            return self.python(node.this)
         if kind == "Not":
-            return f"opposite({self.said(node.this)})"
+            return f"opposite({self.python(node.this)})"
         if kind == "Neg":
-            return f"calculated(0, '-', {self.said(node.this)})"
+            return f"calculated(0, '-', {self.python(node.this)})"
         if kind == "Column":
             return f"row[{node.name!r}]"
         if kind == "Boolean":
@@ -256,19 +256,19 @@ class _PythonCondition:
         if kind == "Literal":
             return repr(str(node.this)) if node.is_string else _literal(str(node.this))
         if kind == "In" and node.expressions:
-            return f"some({', '.join(self._compared(node.this, '=', item) for item in node.expressions)})"
+            return f"some({', '.join(self._render_comparison(node.this, '=', item) for item in node.expressions)})"
         if kind == "Between":
             ends = ((">=", "low"), ("<=", "high"))
-            return f"every({', '.join(self._compared(node.this, how, node.args[end]) for how, end in ends)})"
+            return f"every({', '.join(self._render_comparison(node.this, how, node.args[end]) for how, end in ends)})"
         if kind == "Is" and type(node.expression) in (exp.Null, exp.Boolean):
             value = "None" if type(node.expression) is exp.Null else repr(bool(node.expression.this))
-            return f"({self.said(node.this)} is {value})"
+            return f"({self.python(node.this)} is {value})"
         if kind == "Like" and type(node.expression) is exp.Literal:
-            return f"alike({self.said(node.this)}, {str(node.expression.this)!r})"
+            return f"alike({self.python(node.this)}, {str(node.expression.this)!r})"
         return None
 
-    def _compared(self, left: Any, how: str, right: Any) -> str:
-        sides = [self.said(left), self.said(right)]
+    def _render_comparison(self, left: Any, how: str, right: Any) -> str:
+        sides = [self.python(left), self.python(right)]
         for side, (one, other) in enumerate(((left, right), (right, left))):
             dated = type(other) is self.exp.Column and self.columns.get(other.name) == "date"
             if dated and type(one) is self.exp.Literal and one.is_string:

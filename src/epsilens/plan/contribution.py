@@ -87,7 +87,7 @@ class Vertex:
     alone: tuple[int, int] = (0, 0)
     exact: bool = True
 
-    def apart(self, other: Vertex) -> Vertex:
+    def moved_to(self, other: Vertex) -> Vertex:
         """Leaving the groups of this one for other groups; whom a limit touched is one person all the same."""
         moved = tuple(m for m in other.moved if m.noisy is not NoisyNumber.TOUCHED)
         return Vertex(self.moved + moved, (self.alone[1], other.alone[1]), self.exact and other.exact)
@@ -145,7 +145,7 @@ class PersonContribution:
         return self.data.unit is not None and NoisyNumber.PEOPLE not in self.noisy
 
     @cached_property
-    def alone_as(self) -> int:
+    def owner_size(self) -> int:
         """How many people a threshold sees where one person, or household, is alone."""
         return self.rows if self.households else 1
 
@@ -157,7 +157,7 @@ class PersonContribution:
     @property
     def alike(self) -> tuple[float, int, int, int]:
         """What the chance of a published name depends on, but for the share of ε and the threshold."""
-        return self.part(self.noisy[0]), self.groups, self.alone_as, self.rows
+        return self.part(self.noisy[0]), self.groups, self.owner_size, self.rows
 
     def part(self, noisy: NoisyNumber) -> float:
         """The part of the query's ε, and of its δ, that one kind of number gets."""
@@ -275,7 +275,7 @@ class PersonContribution:
     @cached_property
     def twice(self) -> tuple[Vertex, ...]:
         """Out of some groups and into others."""
-        made = tuple(a.apart(b) for a, b in product(self.present, repeat=2))
+        made = tuple(a.moved_to(b) for a, b in product(self.present, repeat=2))
         if self.counted and self.labels is not None and self.labels < 2 * self.groups:
             return (Vertex((Shift(NoisyNumber.ANSWER, float(self.people), self.labels), *self._touched)),)
         return made

@@ -282,10 +282,10 @@ class Data(PlanPart):
         return self
 
     @property
-    def called(self) -> str:
+    def public_name(self) -> str:
         """What the table is called in public: by the name it was given, or one of ours. Nothing of an address.
 
-        >>> Data(table="/home/me/people.csv").called, Data(table="epsilens:adult").called
+        >>> Data(table="/home/me/people.csv").public_name, Data(table="epsilens:adult").public_name
         ('the table', 'epsilens:adult')
         """
         return self.name or (self.table if self.table in names() else "the table")
@@ -415,7 +415,7 @@ class ReleaseQuery(PlanPart):
             return None
         return tuple(label if isinstance(label, tuple) else (label,) for label in self.groups)
 
-    def planned(self) -> Query:
+    def to_query(self) -> Query:
         """The query as the data engine takes it."""
         by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
         asked, kind = self._asked[self.kind], self.kind
@@ -668,7 +668,7 @@ class Release(PlanPart):
     def public(self, defaults: bool = False) -> dict[str, Any]:
         """The plan as it may be shown, as plain values: of the table its name, nothing of its address."""
         said = self.model_dump(mode="json", exclude_defaults=not defaults)
-        said["data"]["table"] = self.data.called
+        said["data"]["table"] = self.data.public_name
         return said
 
     def digest(self) -> str:

@@ -211,7 +211,7 @@ def _vertices(plan: Release, one: PersonContribution, question: AdversaryQuestio
 def secret_vertices(one: PersonContribution, secret: Secret) -> tuple[Vertex, ...]:
     """What moves in one query where only the secret's columns differ."""
     query, told = one.query, columns_of(secret.where) | set(secret.columns)
-    planned = query.planned()
+    planned = query.to_query()
     where = planned.where
     in_where = where is not None and bool(columns_of(where) & told)
     in_groups = bool(set(query.split_by) & told)
@@ -358,10 +358,10 @@ def _is_attained(
     moving = [one for one, options in zip(parts, vertices, strict=True) if options]
     if question is AdversaryQuestion.SECRET and plan.data.hidden is not None:
         terms = set(terms_of(plan.data.hidden.where))
-        if any(set(terms_of(one.query.planned().where or "TRUE")) != terms for one in moving):
+        if any(set(terms_of(one.query.to_query().where or "TRUE")) != terms for one in moving):
             return False
-    conditions = {where for one in moving if (where := one.query.planned().where)}
-    values = [one.query.planned().column for one in moving if one.query.kind.bounded]
+    conditions = {where for one in moving if (where := one.query.to_query().where)}
+    values = [one.query.to_query().column for one in moving if one.query.kind.bounded]
     named = {name for one in moving for name in one.query.split_by}
     settled = {column for where in conditions for column in columns_of(where)}
     if any(len({*told}) < len(told) for told in map(_condition_columns, conditions)):
@@ -389,7 +389,7 @@ def _is_reachable(one: PersonContribution, replaces: bool) -> bool:
     """Whether one person can reach the ends of this query by itself."""
     if one.query.split_by and (replaces or (one.counted and one.groups > 1)) and (one.labels or 0) < 2:
         return False  # how many groups there are is not said
-    if not replaces or one.query.planned().where is not None:
+    if not replaces or one.query.to_query().where is not None:
         return True
     low, high = one.bounds
     if one.query.kind.bounded:  # somebody is always there: 0 is reached only by a value
@@ -477,7 +477,7 @@ _ALL_TOGETHER = ", who are taken to be counted or not all together, as no normal
 
 def _valued(plan: Release, i: int) -> bool:
     """Whether an answer moves no farther than the values do: a sum of them, of rows that other columns choose."""
-    query, planned = plan.queries[i], plan.queries[i].planned()
+    query, planned = plan.queries[i], plan.queries[i].to_query()
     chosen = set(query.split_by) | (columns_of(planned.where) if planned.where is not None else set())
     return query.kind.bounded and planned.column not in chosen
 

@@ -97,7 +97,7 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     chance = -math.expm1(math.log1p(-(plan.mechanism.delta or USUAL_DELTA) * plan.shares[i]) / one.groups)
     gaussian = plan.mechanism.noise is Noise.GAUSSIAN
     quantile = -ndtri(chance) if gaussian else -math.log(2 * chance)
-    return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
+    return float(max(1, math.ceil(one.owner_size + scale * max(quantile, 0.0))))
 
 
 def name_probability(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
@@ -106,7 +106,7 @@ def name_probability(plan: Release, i: int, epsilon: float, members: int | None 
     A threshold sees ``members`` there, as many as it can unless they are given. It is 1 where names are taken from the
     data.
     """
-    seen = contribution(plan, i).alone_as if members is None else members
+    seen = contribution(plan, i).owner_size if members is None else members
     return float(_name_probabilities(plan, i, epsilon, np.asarray([float(seen)]))[0])
 
 

@@ -112,7 +112,7 @@ def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
             groups=dotted_path(("queries", i, "groups")),
             size=dotted_path(("queries", i, "size")),
         ):
-            query = asked.planned()
+            query = asked.to_query()
             query.check(table)
             labels = asked.labels
             if labels is not None:

@@ -75,7 +75,7 @@ def planned_answers(plan: Release, drawings: Sequence[Drawing]) -> tuple[Planned
         count = 1 if not asked.split_by else None if asked.groups is None else len(asked.groups)
         scales = tuple((d.noisy, d.plain_scale) for d in mine)
         made.append(
-            PlannedAnswers(i, asked.name or str(asked.planned()), tuple(asked.split_by), count, mine[0].noise, scales)
+            PlannedAnswers(i, asked.name or str(asked.to_query()), tuple(asked.split_by), count, mine[0].noise, scales)
         )
     return tuple(made)
 
@@ -233,7 +233,7 @@ def answers_of(plan: Release, noised: NoisyQuery, drawings: Mapping[NoisyNumber,
     """The published answers of one query."""
     i = noised.query
     asked = plan.queries[i]
-    name, what = asked.name or str(asked.planned()), interval_of(plan, i)
+    name, what = asked.name or str(asked.to_query()), interval_of(plan, i)
     some = noised.numbers[NoisyNumber.TOUCHED][0] if NoisyNumber.TOUCHED in noised.numbers else None
     terms = {noisy.value: drawing.terms for noisy, drawing in drawings.items()}
     made = []

@@ -110,16 +110,16 @@ class Drawing:
         """The numbers with noise, in the plan's own terms."""
         values = [_double(number) for number in numbers]
         drawn = list(self._measurement(values)) if values else []
-        return self._told(drawn)
+        return self._in_plan_units(drawn)
 
     def draw_names(self, labels: Sequence[Label], numbers: Sequence[Fraction]) -> dict[int, float]:
         """The places of the groups whose noisy number reaches the threshold, with that number."""
         keys = {_key(label): place for place, label in enumerate(labels)}
         found = self._measurement({key: _double(numbers[place]) for key, place in keys.items()})
-        told = self._told([found[key] for key in sorted(found)])
+        told = self._in_plan_units([found[key] for key in sorted(found)])
         return {keys[key]: value for key, value in zip(sorted(found), told, strict=True)}
 
-    def _told(self, drawn: Sequence[float]) -> list[float]:
+    def _in_plan_units(self, drawn: Sequence[float]) -> list[float]:
         if not all(math.isfinite(value) for value in drawn):
             raise AccountMismatchError(
                 f"the noise of query {self.query + 1} is beyond what a number holds: lower its scale"
@@ -151,7 +151,7 @@ def drawing_of(plan: Release, i: int, noisy: NoisyNumber) -> Drawing:
     return Drawing(
         i, noisy, drawn.noise, drawn.scale / float(unit), unit,
         size / float(unit), promised, names, one.groups,
-        one.groups * (2 if neighbours is Relation.REPLACE else 1), one.alone_as, delta,
+        one.groups * (2 if neighbours is Relation.REPLACE else 1), one.owner_size, delta,
     )  # fmt: skip
 
 

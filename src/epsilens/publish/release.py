@@ -104,7 +104,7 @@ def _named(plan: Release) -> dict[str, list[Any]]:
         for label in query.labels or ():
             for name, part in zip(query.split_by, label, strict=True):
                 found.setdefault(name, []).append(part)
-        where = query.planned().where
+        where = query.to_query().where
         for name, value in _compared(where) if where else ():
             found.setdefault(name, []).append(value)
     for name, value in _compared(plan.data.hidden.where) if plan.data.hidden is not None else ():
@@ -127,7 +127,7 @@ def _compared(where: str) -> list[tuple[str, Any]]:
 
 
 def _bounds(plan: Release, name: str) -> tuple[float, float]:
-    bounds = [q.bounds for q in plan.queries if q.bounds is not None and q.planned().column == name]
+    bounds = [q.bounds for q in plan.queries if q.bounds is not None and q.to_query().column == name]
     return (min(b[0] for b in bounds), max(b[1] for b in bounds)) if bounds else (0.0, 10.0)
 
 
@@ -190,7 +190,7 @@ def check_part(plan: Release, partition: str, part: str) -> None:
             parameter="part",
         )
     for i, query in enumerate(plan.queries):
-        where = query.planned().where
+        where = query.to_query().where
         if any(_is(term, partition, name) for term in (terms_of(where) if where else ())):
             continue
         if partition in query.split_by and query.labels:
@@ -307,7 +307,7 @@ def release(
     if synthetic:
         return _write(job.published("synthetic", _synthetic_answers(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
-    name = "" if book is None else book.called(people)
+    name = "" if book is None else book.account_name(people)
     job = replace(job, people=name)
     job = replace(job, partition=_partition(job, book))
     saved = None if book is None or again else book.saved(name, said.identity())

@@ -79,7 +79,7 @@ def all_in_one_group() -> Iterator[None]:
                 for i, *alone in each.alone:
                     draws = draws_of(plan, i, epsilon).values()
                     decides = next((d for d in draws if d.threshold is not None), Draw(plan.mechanism.noise, 1.0))
-                    chance = listed_with(decides, k * contribution(plan, i).alone_as)
+                    chance = listed_with(decides, k * contribution(plan, i).owner_size)
                     for world, places in enumerate(alone):
                         hidden[world] += places * math.log1p(-min(chance, 1 - 1e-12))
                 first, second = (-math.expm1(h) for h in hidden)

@@ -305,7 +305,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
 
 
 def _table(a: Assessment) -> str:
-    name = a.release.data.called
+    name = a.release.data.public_name
     if name in names():
         name = bundled(name).title
     if a.scan is None:
