@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from epsilens.assessment.assess import Assessment, assess
 from epsilens.cli.console import emit
 from epsilens.errors import EpsilensError, LimitError, MissingExtra
+from epsilens.show.assessment.phrases import headline, sentence
 from epsilens.show.assessment.tables import risk_table
-from epsilens.show.assessment.words import headline, sentence
 from epsilens.show.document import plain_table
 from epsilens.show.render.text import table_lines
 

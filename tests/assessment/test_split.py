@@ -20,7 +20,7 @@ from epsilens.assessment.split import LEAST_SHARE, basis_of, compare_splits, div
 from epsilens.errors import InputError
 from epsilens.plan.answers import ExactAnswer
 from epsilens.plan.model import Release
-from epsilens.show.assessment.split import HEADING, split_section
+from epsilens.show.assessment.report import HEADING, split_section
 from epsilens.show.document import Paragraph, Table, flat
 
 COUNT: dict[str, Any] = {"count": True}

@@ -22,7 +22,7 @@ from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.verdict import Standing
 from epsilens.cli.console import run
 from epsilens.cli.plans import assess as assess_command
-from epsilens.show.assessment.words import contradiction, headline, status
+from epsilens.show.assessment.phrases import contradiction, headline, status
 
 N = 400
 RISKS = {"none": None, "loose": 0.9, "tight": 0.55, "below the floor": 0.4, "at the floor": 0.5}

@@ -161,7 +161,7 @@ def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
 
 def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     from epsilens.assessment.assess import assess
-    from epsilens.show.assessment.words import headline
+    from epsilens.show.assessment.phrases import headline
 
     page = visit("/assess", 390)
     page.click("text=Show an example on bundled data")

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from epsilens.assessment.assess import Assessment, assess
+from epsilens.show.assessment.phrases import headline, sentence, status
 from epsilens.show.assessment.report import present
-from epsilens.show.assessment.words import headline, sentence, status
 from epsilens.show.render import html
 
 BAD = "<img src=x onerror=alert(1)>"

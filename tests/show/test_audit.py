@@ -21,7 +21,7 @@ import epsilens as el
 from epsilens.auditing.canaries import Canaries
 from epsilens.auditing.result import Audit, AuditVerdict, FindingKind
 from epsilens.show.audit import event, present
-from epsilens.show.charts.audit import band_chart
+from epsilens.show.charts.findings import band_chart
 from epsilens.show.document import Lead, Notes, Paragraph, Status, flat
 
 Match = re.Match[str]

@@ -9,7 +9,7 @@ import pytest
 
 import epsilens as el
 from epsilens.notions.implications import find
-from epsilens.show.charts.cases import cases_roc
+from epsilens.show.charts.curves import cases_roc
 from epsilens.show.document import flat
 from epsilens.show.explanation import explain
 from epsilens.show.notions import meaning

@@ -11,7 +11,7 @@ import pytest
 import epsilens as el
 from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Ledger, Reservation
-from epsilens.show.charts.ledger import over_time
+from epsilens.show.charts.findings import over_time
 
 LAPLACE = el.laplace(epsilon=0.2)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.show.policy import POLICY, meta
+from epsilens.show.charts.chart import POLICY, meta
 
 _CHART: Any = el.laplace(epsilon=1.0).chart("roc")
 

@@ -40,9 +40,7 @@ from epsilens.show.document import (
 )
 from epsilens.show.presenters import Presented
 from epsilens.show.render import html
-from epsilens.show.render.markdown import escape, to_markdown
-from epsilens.show.render.terminal import to_terminal
-from epsilens.show.render.text import to_text
+from epsilens.show.render.text import escape, to_markdown, to_terminal, to_text
 
 BAD = "<script>alert('x')</script> & `code` *b* | [c]"
 

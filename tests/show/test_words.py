@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epsilens.numerics import formatting
-from epsilens.show import words
+from epsilens.show import sentences
 
 PROBABILITIES = st.one_of(
     st.floats(0, 1),
@@ -118,7 +118,7 @@ def test_rounding_keeps_to_its_side(value: float, digits: int) -> None:
 
 @given(PROBABILITIES)
 def test_table_numbers_never_pretend(p: float) -> None:
-    shown = words.number(p, 0.5)
+    shown = sentences.number(p, 0.5)
     if p not in (0, 0.5, 1):
         assert float(shown) not in (0, 0.5, 1)
     assert float(shown) == pytest.approx(p, rel=1e-3, abs=5e-5)
@@ -136,4 +136,4 @@ def test_table_numbers_never_pretend(p: float) -> None:
     ],
 )
 def test_numbers_that_are_none(value: float, shown: str) -> None:
-    assert words.number(value) == shown
+    assert sentences.number(value) == shown

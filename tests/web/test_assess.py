@@ -17,7 +17,7 @@ from scripts.demo import RELEASE
 from epsilens.assessment.assess import assess
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
-from epsilens.show.assessment.data import as_dict
+from epsilens.show.assessment.report import as_dict
 from epsilens.web.form import EXAMPLES, plan_from_entries, plan_from_release, release_mapping, to_yaml
 
 from .navigation import CSV, SMALL, attached, entries, followed, linked, problems, sent_as

@@ -20,7 +20,7 @@ from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.split import SplitBasis, basis_of
 from epsilens.plan.file import read_release
 from epsilens.show.assessment import report as report_of
-from epsilens.show.assessment.split import HEADING, split_section
+from epsilens.show.assessment.report import HEADING, split_section
 from epsilens.web import tasks as sharing
 from epsilens.web.form import EXAMPLES
 from epsilens.web.limits import ServerLimits

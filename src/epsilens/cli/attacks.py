@@ -237,14 +237,14 @@ def identify(said: Options) -> None:
         )
     from ..attacks.identification import identify as find
     from ..show.explanation import command_line
-    from ..show.identification import report
+    from ..show.short_results import identification_report
 
     found = find(**_people(said), **given)
     typed = {k: v for k, v in repeatable_options(said, "table").items() if _IDENTIFY_DEFAULTS.get(k) != v}
     line = command_line("identify", "", typed)
     if said["table"] is not None:
         line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
-    show(report(found).with_command(line), said["format"], said["output"])
+    show(identification_report(found).with_command(line), said["format"], said["output"])
     if found.exceeded:
         raise typer.Exit(ExitCode.EXCEEDED)
 

@@ -158,7 +158,7 @@ def _choice_report(
     from ..show.document import Document, Lead, Notes, Section, plain_table
     from ..show.document import said as spoken
     from ..show.presenters import Report
-    from ..show.words import number as shown
+    from ..show.sentences import number as shown
 
     label = READINGS[reading].label if reading in READINGS else reading
     each = "each limit" if limits else f"each {next(iter(rows[0]))}"

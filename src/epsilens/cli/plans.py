@@ -196,7 +196,7 @@ def assess(
     else:
         show(found, Format(format.value), output)
     if output is not None and output != "-":  # a file says nothing by itself, nor does an exit code
-        from ..show.assessment.words import headline
+        from ..show.assessment.phrases import headline
 
         say(f"{headline(found)}; written to {output}")
     if found.exceeded:

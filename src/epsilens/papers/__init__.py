@@ -106,7 +106,7 @@ class Reproduction(Presented):
 
 
 def _write_items(paper: Paper, folder: Path) -> list[Path]:
-    from ..show.render.markdown import to_markdown
+    from ..show.render.text import to_markdown
 
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []

@@ -29,7 +29,7 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..mechanisms.noise import laplace
 from ..show.charts.lines import Series
-from ..show.words import number
+from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, read_paper, sweep
 
 __all__ = [

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ..show.charts import Chart
 from ..show.charts.lines import Axis, Series, lines
 from ..show.document import Block, Fact, Facts, Figure, Figures, Forms, Items, Section, plain_table
-from ..show.words import number
+from ..show.sentences import number
 
 #: The numbers of one row by their names.
 Record = dict[str, Any]

@@ -29,7 +29,7 @@ from ..attacks.correlated.tables import JointTable as Records
 from ..checks import Array
 from ..errors import InputError
 from ..show.charts.lines import Series
-from ..show.words import number
+from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, read_paper
 
 __all__ = [

@@ -26,7 +26,7 @@ from ..mechanisms.noise import gaussian, laplace
 from ..notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises
 from ..numerics.formatting import ceil_digits
 from ..show.charts.lines import Series
-from ..show.words import number
+from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, entries, read_paper, sweep
 
 __all__ = ["deniable", "lambda_corrected", "paper", "planar_laplace"]

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..auditing.result import AuditVerdict, Finding, FindingKind, StopReason
 from ..numerics.formatting import ceil_digits, floor_digits, thousands
 from ..results import join_words
-from .charts.audit import band_chart
+from .charts.findings import band_chart
 from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
-from .words import beside, small
+from .sentences import beside, small
 
 if TYPE_CHECKING:
-    from ..auditing.result import AttackEvent, Audit
+    from ..auditing.case_catalogue import CaseResult, CaseResults
+    from ..auditing.result import AttackEvent, Audit, Audits, PairAudit
 
 
 _STATUS = {
@@ -298,3 +300,154 @@ def _findings(found: Sequence[Finding]) -> list[str]:
             case FindingKind.FEW:
                 made.append("No result of so few runs could have refuted the claim: give more.")
     return made
+
+
+# Audits of several pairs as they are shown: a row for each pair, then the worst of them in full.
+
+
+def audits_sentence(found: Audits) -> str:
+    """The verdict over all pairs."""
+    runs, pairs = thousands(found.runs), len(found.each)
+    over = f"{pairs} pairs of tables" if pairs != 1 else "one pair of tables"
+    worst = found.worst
+    bound = floor_digits(worst.audit.epsilon_lo)
+    level = f"{100 * found.confidence:.6g}% confidence"
+    match found.verdict:
+        case AuditVerdict.VIOLATION:
+            return f"The claim is broken on the pair “{worst.pair}”: {breaking(worst.audit)} ({level}, {runs} runs)."
+        case AuditVerdict.CONSISTENT:
+            return f"No violation was found on {over} in {runs} runs: the largest bound on ε is {bound} ({level})."
+    return f"Nothing can be said of the claim from {runs} runs on {over}, {why_not(worst.audit)}."
+
+
+def of_audits(found: Audits) -> Document:
+    """The verdict, the pairs, and the worst of them."""
+    one = present(found.worst.audit)
+    status = next(block for block in one.opening if isinstance(block, Status))
+    opening = (Lead((said(audits_sentence(found)),)), replace(status, over=found.refuted))
+    claimed = found.worst.audit.claimed.get("epsilon", float("inf"))
+    head = ["Pair", "Verdict", "ε at least", "Runs"]
+    notes = [
+        f"The claim is {found.worst.audit.claim.name}"
+        + (f", ε = {ceil_digits(claimed)}." if claimed < float("inf") else "."),
+        "Each pair is audited at a share of the level, so that the confidence is that of all of them together.",
+        *_entire(found.each),
+    ]  # fmt: skip
+    if found.left:
+        notes.append(
+            f"On these pairs {thousands(found.left)} of the listed groups are left out: each number is drawn "
+            f"alike, and "
+            "the person is in a group that is there."
+        )
+    if found.skipped:
+        notes.append(f"{thousands(found.skipped)} more pairs were not reached.")
+    pairs = plain_table(head, [_pair_row(n) for n in found.each], wraps=True)
+    sections = [Section("The pairs", (pairs, Notes(tuple(notes))))]
+    sections += [replace(s, heading=f"{s.heading}: {found.worst.pair}") for s in one.sections]
+    return Document("Audit", f"An audit of {found.title}", opening, tuple(sections))
+
+
+def _pair_row(one: PairAudit) -> list[str]:
+    bound, _ = beside(one.audit.epsilon_lo, one.audit.claimed["epsilon"])
+    return [one.pair, str(one.audit.verdict), bound, thousands(one.audit.runs)]
+
+
+def _entire(each: tuple[PairAudit, ...]) -> list[str]:
+    told = [one for one in each if one.entire is not None]
+    if not told:
+        return []
+    made = [
+        f"{thousands(sum(one.entire or 0 for one in told))} releases were entire, from the table on. The others start "
+        "from the exact numbers of the same table, which every entire release gave again; nothing random goes into "
+        "them."
+    ]
+    differ = [one.pair for one in told if not one.repeatable]
+    if differ:
+        made = [f"The exact numbers of one table differed between releases ({', '.join(differ)}): all were entire."]
+    made.append("The rows are made up; no value of the plan's table was looked at, and nothing entered a ledger.")
+    return made
+
+
+# The catalogue of audits as it is shown: each broken case beside its correct twin.
+
+
+def cases_sentence(found: CaseResults) -> str:
+    """How many broken cases were found, how many correct ones raised an alarm, how many could not be run."""
+    run = found.run
+    broken, correct = [e for e in run if e.case.broken], [e for e in run if not e.case.broken]
+    caught, alarms = sum(e.as_known for e in broken), sum(not e.as_known for e in correct)
+    told = f"Broken cases found out: {caught} of {len(broken)}; correct ones that raised an alarm: {alarms} of "
+    missing = len(found.found) - len(run)
+    return f"{told}{len(correct)}" + (f"; not run here: {missing}." if missing else ".")
+
+
+def of_cases(found: CaseResults) -> Document:
+    """A table of broken cases with their twins, the events, and what could not be run."""
+    status = "As known: every broken case is found, no correct one" if found.as_known else "Not as known"
+    opening = (Lead((said(cases_sentence(found)),)), Status(status, over=not found.as_known))
+    sections: list[Section] = []
+    broken = [e for e in found.run if e.case.broken]
+    if broken:
+        head = ["Case and its claim", "ε at least", "Refuted after"]
+        rows = [_case_row(each) for each in broken]
+        sections.append(Section("Cases that break their claim", (plain_table(head, rows, wraps=True),)))
+        each_one = tuple(Paragraph(said(_case_event(found, each)), Tone.NOTE) for each in broken)
+        sections.append(Section("What gives them away", each_one))
+    correct = [e for e in found.run if not e.case.broken]
+    if correct:
+        head = ["Case and its claim", "ε at least", "Runs", "Verdict"]
+        sections.append(Section("Correct cases", (plain_table(head, [_correct(e) for e in correct], wraps=True),)))
+    skipped = [e for e in found.found if e.audit is None]
+    if skipped:
+        sections.append(Section("Not run here", (Notes(_skipped(skipped)),)))
+    note = "A bound from below is no guarantee, and a verdict is on these versions and these pairs of inputs alone."
+    sections.append(Section("To know", (Notes((_confidence(found), note) if found.run else (note,)),)))
+    return Document("Audited cases", "Known cases", opening, tuple(sections))
+
+
+def _confidence(found: CaseResults) -> str:
+    first = found.run[0].audit
+    assert first is not None
+    return (
+        f"Each verdict and each bound holds with confidence {100 * first.confidence:.5g}%. A verdict is reached by "
+        "betting, which may stop at any time; ε of a broken case is bounded on fresh runs, where these were asked."
+    )
+
+
+def _of(each: CaseResult) -> str:
+    return f"{each.case.library.name} {each.version}".strip()
+
+
+def _case(each: CaseResult) -> str:
+    return f"{each.case.name} ({_of(each)}): {each.case.claimed}"
+
+
+def _bound(each: CaseResult) -> str:
+    return "–" if each.epsilon_lo is None else floor_digits(each.epsilon_lo)
+
+
+def _case_row(each: CaseResult) -> list[str]:
+    after = f"{thousands(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
+    return [_case(each), _bound(each), after]
+
+
+def _correct(each: CaseResult) -> list[str]:
+    assert each.audit is not None
+    return [_case(each), _bound(each), thousands(each.audit.runs), str(each.audit.verdict)]
+
+
+def _case_event(found: CaseResults, each: CaseResult) -> str:
+    shown = each.bound or each.audit
+    assert shown is not None
+    case = each.case
+    inputs = f"the first input is {case.pair[0]}, the second {case.pair[1]}"
+    twin = found.twin_of(each)
+    beside = "" if twin is None or twin.audit is None else f" Its twin {twin.case.name}: {twin.audit.verdict}."
+    if shown.event is None:
+        return f"{case.name}: {case.about} No event was learnt; {inputs}.{beside}"
+    return f"{case.name}: {case.about} The attacker names {event(shown.event)}; {inputs}.{beside}"
+
+
+def _skipped(skipped: list[CaseResult]) -> tuple[str, ...]:
+    ways = dict.fromkeys(each.why for each in skipped)
+    return tuple(f"{', '.join(e.case.name for e in skipped if e.why == why)}: {why}." for why in ways)

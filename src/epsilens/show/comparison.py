@@ -14,12 +14,11 @@ from ..catalogue.readings import find_reading
 from ..errors import InputError
 from ..numerics.formatting import frequencies, times
 from ..results import join_words
-from .charts.several import choices_chart, experiment_chart, sweep_chart
+from .charts.registry import choices_chart, experiment_chart, sweep_chart
 from .document import Document, Figure, Figures, Lead, Notes, Section, Span, plain_table, said
 from .explanation import explain
 from .presenters import finite, table
-from .sentences import bounded, question
-from .words import at_most, guessed, number
+from .sentences import at_most, bounded, guessed, number, question
 
 if TYPE_CHECKING:
     from ..calibration.choose import Choices

@@ -30,8 +30,8 @@ from .document import (
     said,
 )
 from .presenters import to_know
-from .sentenced import belief
-from .words import at_most, number
+from .sentences import at_most, number
+from .short_results import belief
 
 if TYPE_CHECKING:
     from ..data.correlation.correlation import Correlation

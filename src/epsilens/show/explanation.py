@@ -17,14 +17,21 @@ from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, Panel, option_flag
 from ..errors import InputError, MissingExtra
-from ..mechanisms.claimed import Claim
-from ..numerics.formatting import ceil_digits, distinguishable, floor_digits, frequencies, frequency
+from ..mechanisms.claimed import Case, Claim, Noise
+from ..numerics.formatting import (
+    ceil_digits,
+    count,
+    denominator,
+    distinguishable,
+    floor_digits,
+    frequencies,
+    frequency,
+    thousands,
+)
 from ..readings.law import Exactness
 from ..worlds import MEMBERSHIP
 from . import charts
-from .advice import consequence, falls, instruction, unseen
 from .charts import icons
-from .claims import Judged, by_noise, judged, ranged
 from .document import (
     Cell,
     Code,
@@ -51,8 +58,19 @@ from .document import (
 )
 from .presenters import Presented, finite
 from .readings import Row, rows
-from .sentences import false_alarms, lead, mechanism, question, title
-from .words import small
+from .sentences import (
+    consequence,
+    falls,
+    false_alarms,
+    instruction,
+    lead,
+    mechanism,
+    number,
+    question,
+    small,
+    title,
+    unseen,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +78,137 @@ if TYPE_CHECKING:
     from ..attacks.knowledge import Informed
     from ..calibration.choose import Choice
     from ..experiment import Experiment
+
+
+# What a claim means by what is known of the noise: a sentence, a table and the curves over each other.
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One case of a claim and its numbers; None where there is no such noise."""
+
+    case: Case
+    success: float | None = None
+    recall: float | None = None
+
+    @property
+    def experiment(self) -> Experiment | None:
+        """The noise that just keeps the claim."""
+        return self.case.experiment
+
+    @property
+    def key(self) -> str:
+        """Its name in JSON."""
+        return str(self.case.noise)
+
+    @property
+    def name(self) -> str:
+        """What is known, in a table or beside a curve."""
+        return _NAMES[self.case.noise] if not self.case.example else "A training, for example"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        e = self.experiment
+        shown = {"success": self.success, "recall": self.recall, "why": self.case.why, "example": self.case.example}
+        return {**shown, "experiment": None if e is None else finite(e.to_dict())}
+
+
+_NAMES = {
+    Noise.ANY: "Nothing else is known",
+    Noise.LAPLACE: "Laplace noise",
+    Noise.GAUSSIAN: "Gaussian noise",
+    Noise.TRAINING: "This training",
+}
+_IF = {
+    Noise.ANY: "if nothing else is known",
+    Noise.LAPLACE: "if the noise is Laplace",
+    Noise.GAUSSIAN: "if it is Gaussian",
+    Noise.TRAINING: "for this training",
+}
+
+
+def judged(claim: Claim, prior: float, fpr: float) -> tuple[Judged, ...]:
+    """Every case with its numbers."""
+    return tuple(
+        Judged(case)
+        if case.experiment is None
+        else Judged(case, float(case.experiment.success(prior)), float(case.experiment.recall(fpr)))
+        for case in claim.cases
+    )
+
+
+def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
+    """How far the guesses reach by what the noise may be, out of one denominator."""
+    known = [(each, each.success) for each in cases if each.success is not None]
+    scale = max(denominator([value], [baseline]) for _, value in known)
+    spans, unbounded = [Span(f"Of {thousands(scale)} guesses ")], False
+    for i, (each, value) in enumerate(known):
+        shown = count(value, scale)
+        told = "for a training such as the one below" if each.case.example else _IF[each.case.noise]
+        noise = "if the noise is Gaussian" if told == "if it is Gaussian" and not _named(known[:i]) else told
+        spans += [
+            Span("" if " than " in shown or (i and not unbounded) else "at most "),
+            Span(shown, "risk"),
+            Span(f"{'' if i else ' may be right'} {noise}{', ' if i < len(known) - 1 else '; '}"),
+        ]
+        unbounded = " than " in shown  # "at most more than 99" says nothing
+    return (*spans, Span(f"{count(baseline, scale, given=True)} without the release."))
+
+
+def _named(before: list[tuple[Judged, float]]) -> bool:
+    return any(each.case.noise is Noise.LAPLACE for each, _ in before)
+
+
+def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
+    """The table of cases, and their ROC curves over each other."""
+    columns = (
+        Column("What is known", Kind.NAME, plain=""),
+        Column("Right guesses", Kind.VALUE, plain="right"),
+        Column(f"Found at {false_alarms(fpr)}", Kind.NUMBER, plain="found"),
+        Column("In words", Kind.WORDS, plain=""),
+    )
+    rows = tuple(
+        (Cell(each.name), Cell(_case_number(each.success)), Cell(_case_number(each.recall)), Cell(_case_words(each)))
+        for each in cases
+    )
+    note = (
+        f"Right: of the guesses which of the two worlds it is. Found: at {false_alarms(fpr)}. Each case is the noise "
+        "that just keeps the claim. If there is more noise than the claim needs, less is told: so every number is the "
+        "most."
+    )
+    table = Table(columns, (Group(rows),), "By what is known of the noise")
+    chart = Figures((Figure(partial(claim_roc, cases, fpr)),))
+    return Section("By what is known of the noise", (table, chart, Paragraph(said(note), Tone.NOTE)))
+
+
+def claim_roc(cases: tuple[Judged, ...], fpr: float) -> charts.Chart:
+    """The ROC curves of the cases over each other."""
+    return charts.cases_roc([(each.name, each.experiment) for each in cases if each.experiment is not None], fpr)
+
+
+def _case_number(value: float | None) -> str:
+    return "none" if value is None else number(value)
+
+
+def _sensitivities(shown: str) -> str:
+    return f"{shown} {'sensitivity' if shown == '1' else 'sensitivities'}"
+
+
+def _case_words(each: Judged) -> str:
+    e = each.experiment
+    if e is None:
+        return f"{each.case.why[:1].upper()}{each.case.why[1:]}."
+    p = e.parameters
+    match each.case.noise:
+        case Noise.ANY:
+            return "The riskiest release for which the claim is true."
+        case Noise.LAPLACE:
+            return f"One answer, at a scale of {_sensitivities(ceil_digits(p['scale']))}."
+        case Noise.GAUSSIAN:
+            return f"A standard deviation of {_sensitivities(ceil_digits(p['sigma']))}, ψ = {floor_digits(p['psi'])}."
+        case Noise.TRAINING:
+            more = " Give your own n, batch and epochs." if each.case.example else ""
+            return f"{mechanism(e)}{more}"
 
 
 #: The width asked for where a narrower one is not reached.

@@ -30,7 +30,7 @@ from .document import (
     said,
 )
 from .presenters import Presented, to_know, with_command
-from .words import at_most
+from .sentences import at_most
 
 
 @dataclass(frozen=True)

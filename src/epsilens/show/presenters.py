@@ -28,43 +28,43 @@ _PRESENTERS = {
     "informed": ("explanation", "of_informed", ""),
     "choice": ("explanation", "of_choice", ""),
     "scan": ("scan", "present", "sentence"),
-    "start": ("start", "present", "sentence"),
-    "identification": ("identification", "present", "sentence"),
+    "start": ("scan", "of_start", "start_sentence"),
+    "identification": ("short_results", "of_identification", "identification_sentence"),
     "correlation": ("correlation", "present", "sentence"),
     "tampering": ("tampering", "present", ""),
     "rule": ("tampering", "of_rule", ""),
     "detection": ("tampering", "of_detection", "verdict"),
     "series": ("tampering", "of_series", "series_verdict"),
     "conversion": ("notions", "of_conversion", "promise_sentence"),
-    "vector": ("sentenced", "of_vector", "vector"),
-    "worst": ("sentenced", "of_worst", "worst"),
-    "contribution": ("sentenced", "of_contribution", ""),
-    "temporal": ("sentenced", "of_temporal", ""),
-    "clt": ("sentenced", "of_clt", ""),
-    "knowledge": ("sentenced", "of_knowledge", "knowledge"),
-    "pair": ("sentenced", "of_pair", "pair"),
-    "mistaken": ("sentenced", "of_mistaken", "mistaken"),
-    "observed": ("sentenced", "of_observed", "observed"),
-    "account": ("ledger", "of_account", "account_sentence"),
-    "ledger": ("ledger", "of_ledger", "ledger_sentence"),
+    "vector": ("short_results", "of_vector", "vector"),
+    "worst": ("short_results", "of_worst", "worst"),
+    "contribution": ("short_results", "of_contribution", ""),
+    "temporal": ("short_results", "of_temporal", ""),
+    "clt": ("short_results", "of_clt", ""),
+    "knowledge": ("short_results", "of_knowledge", "knowledge"),
+    "pair": ("short_results", "of_pair", "pair"),
+    "mistaken": ("short_results", "of_mistaken", "mistaken"),
+    "observed": ("short_results", "of_observed", "observed"),
+    "account": ("releases", "of_account", "account_sentence"),
+    "ledger": ("releases", "of_ledger", "ledger_sentence"),
     "assessment": ("assessment.report", "present", ""),
-    "published": ("published", "present", "sentence"),
+    "published": ("releases", "of_release", "release_sentence"),
     "audit": ("audit", "present", "sentence"),
     "sweep": ("comparison", "of_sweep", ""),
     "choices": ("comparison", "of_choices", ""),
     "comparison": ("comparison", "present", ""),
-    "audited-cases": ("audited_cases", "present", "sentence"),
-    "audits": ("audits", "present", "sentence"),
+    "audited-cases": ("audit", "of_cases", "cases_sentence"),
+    "audits": ("audit", "of_audits", "audits_sentence"),
 }
 
 
 #: The charts of each kind of result: a module here, and what draws one by its name.
 _CHARTS = {
-    "experiment": ("charts.drawn", "of_experiment"),
-    "tampering": ("charts.drawn", "of_experiment"),
-    "choice": ("charts.drawn", "of_choice"),
-    "choices": ("charts.drawn", "of_choices"),
-    "sweep": ("charts.drawn", "of_sweep"),
+    "experiment": ("charts.registry", "of_experiment"),
+    "tampering": ("charts.registry", "of_experiment"),
+    "choice": ("charts.registry", "of_choice"),
+    "choices": ("charts.registry", "of_choices"),
+    "sweep": ("charts.registry", "of_sweep"),
     "assessment": ("charts.assessment", "of_assessment"),
 }
 
@@ -115,14 +115,14 @@ def text(result: Result, width: int) -> str:
 
 def terminal(result: Result, width: int) -> str:
     """Text with the emphasis of a terminal."""
-    from .render.terminal import to_terminal
+    from .render.text import to_terminal
 
     return to_terminal(document(result), checks.integer("width", width, low=20))
 
 
 def markdown(result: Result) -> str:
     """Markdown."""
-    from .render.markdown import to_markdown
+    from .render.text import to_markdown
 
     return to_markdown(document(result))
 
@@ -143,7 +143,7 @@ def pdf(result: Result) -> bytes:
 
 def csv(data: Mapping[str, Any]) -> str:
     """The main table of a result's data."""
-    from .render.csv import to_csv
+    from .render.text import to_csv
 
     return to_csv(data)
 
@@ -171,7 +171,7 @@ def verdict(result: Result) -> str:
 
 def data(result: Result) -> dict[str, Any]:
     """The JSON of a result whose JSON repeats what is said about it: an assessment or a comparison."""
-    module = "comparison" if result.shown_as == "comparison" else "assessment.data"
+    module = "comparison" if result.shown_as == "comparison" else "assessment.report"
     made: dict[str, Any] = import_module(f".{module}", __package__).as_dict(result)
     return made
 
@@ -238,7 +238,7 @@ def _sheet(assessment: Result) -> Document:
 def registry(assessment: Result) -> str:
     """A record for the public deployments registry."""
     from ..assessment.assess import Assessment
-    from .assessment.data import to_registry
+    from .assessment.report import to_registry
 
     return to_registry(cast(Assessment, assessment))
 

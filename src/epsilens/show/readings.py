@@ -18,8 +18,7 @@ from ..laws.product import steps_of
 from ..numerics.formatting import ceil_count, ceil_digits, count, denominator, floor_digits, frequencies, thousands
 from ..readings.guesses import log_odds, odds
 from ..worlds import WorldsKind
-from .sentences import Question, false_alarms
-from .words import number, separated, small
+from .sentences import Question, false_alarms, number, separated, small
 
 if TYPE_CHECKING:
     from ..experiment import Experiment

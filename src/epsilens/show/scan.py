@@ -11,17 +11,21 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
+from ..data.understanding.understood import Role
 from ..numerics.formatting import ceil_count, frequencies
+from ..plan.starter import form_words
 from ..results import join_words
-from .document import Document, Lead, Section, plain_table, said
+from .document import Code, Document, Lead, Paragraph, Section, Tone, plain_table, said
 from .presenters import to_know
-from .words import at_most, of_100, people_of_100
+from .sentences import at_most, of_100, people_of_100
 
 if TYPE_CHECKING:
     from ..data.scan.combinations import Isolating
     from ..data.scan.pairs import IsolatingPair
     from ..data.scan.planned import PlannedRisk
     from ..data.scan.result import Scan
+    from ..data.understanding.understood import Column, Understanding
+    from ..plan.starter import Start
 
 
 _MOST_PEOPLE = 50
@@ -261,3 +265,54 @@ def _people(scan: Scan) -> Section:
 def _down(epsilon: float) -> float:
     """Three digits, rounded down: a printed ε must keep the limit it was chosen for."""
     return float(Context(prec=3, rounding=ROUND_FLOOR).create_decimal(Decimal(epsilon)))
+
+
+# A plan to start from, with what was understood of the table: the paragraph, the columns, the plan.
+
+_ROLES = {
+    Role.IDENTIFIER: "identifier",
+    Role.DATE: "date",
+    Role.CODE: "code",
+    Role.CATEGORY: "category",
+    Role.NUMBER: "number",
+    Role.FREE: "free text",
+    Role.EMPTY: "says nothing",
+    Role.OTHER: "cannot be used",
+}
+
+
+def start_sentence(start: Start) -> str:
+    """What was understood."""
+    return start.sentence
+
+
+def of_start(start: Start) -> Document:
+    """The paragraph, what to look at, every column, the plan."""
+    found = start.understanding
+    rows = [
+        [c.name, _ROLES[c.role], _part(c, found), form_words(c), f"{c.distinct:,}", f"{c.empty:,}"]
+        for c in found.columns
+    ]
+    head = ["Column", "What it holds", "What it may be", "Read as", "Different values, about", "Empty rows, about"]
+    return Document(
+        "A release to start from",
+        "A release to start from",
+        (Lead((said(start.sentence),)), *(Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in start.warnings)),
+        (
+            Section("The columns", (plain_table(head, rows),)),
+            Section("The plan", (Code(start.yaml),)),
+        ),
+        side=found.table,
+    )
+
+
+def _part(column: Column, found: Understanding) -> str:
+    """What a column may be to an attacker."""
+    if found.person is not None and column.name == found.person.name:
+        return "the person"
+    if found.unit is not None and column.name == found.unit.name:
+        return "who belongs together"
+    if any(column.name == owner.name for owner in found.others):
+        return "perhaps the person"
+    parts = ["known of people"] * column.known + ["a secret"] * column.secret
+    return " and ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
@@ -11,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
+from ..catalogue.parameters import PARAMETERS, Trend, symbol
+from ..catalogue.readings import find_reading
 from ..laws.discrete_noise import DiscreteNormal, IntegerNoise, Skellam
 from ..numerics.formatting import (
+    ceil_count,
     ceil_digits,
     count,
     denominator,
@@ -21,14 +25,147 @@ from ..numerics.formatting import (
     frequencies,
     frequency,
     thousands,
+    times,
 )
 from ..readings.law import Exactness
 from ..worlds import WorldsKind
 from .document import Said, Span
-from .words import guessed, separated, small
 
 if TYPE_CHECKING:
+    from ..calibration.choose import Choice
     from ..experiment import Experiment
+
+
+# Numbers as people read them: frequencies out of 100 with their baseline, rounded to the safe side. People judge risk
+# best as counts out of a round number with the baseline beside it; `numerics.formatting` turns a chance into one.
+
+
+def separated(text: str) -> str:
+    """A number that is already rounded, as a sentence writes it: thousands apart, and no powers of ten below 10¹⁵.
+
+    >>> separated("163000"), separated("0.0025"), separated("4.86e+08"), separated("2.5e-13"), separated("1e+20")
+    ('163,000', '0.0025', '486,000,000', '2.5e-13', '1e20')
+    """
+    value = Decimal(text)
+    if "e" in text and not 1 <= abs(value) < 10**15:
+        return _powers(text)
+    return f"{value:,f}"
+
+
+def _powers(text: str) -> str:
+    """A power of ten without what a programming language adds: 1e9, not 1e+09."""
+    return re.sub(r"e([+-])0*", lambda m: "e-" if m[1] == "-" else "e", text)
+
+
+def at_most(shown: str, *, bound: bool = True) -> str:
+    """The words before a count that is a ``bound``: none before one that is itself "more than" or "fewer than".
+
+    >>> at_most("73 of 100"), at_most("more than 99 of 100")
+    ('at most ', '')
+    """
+    return "at most " if bound and " than " not in shown else ""
+
+
+def beside(low: float, own: float) -> tuple[str, str]:
+    """A bound from below, rounded down, and what is claimed, rounded up, in as many digits as tell which is larger.
+
+    >>> beside(1.6412, 1.0), beside(1.0000321, 1.0), beside(0.98, 1.0), beside(0.99999991, 0.99999953)
+    (('1.641', '1'), ('1.00003', '1'), ('0.98', '1'), ('0.9999999', '0.9999996'))
+    """
+    digits = 4
+    while low > own and digits < 17 and not Decimal(floor_digits(low, digits)) > Decimal(ceil_digits(own, digits)):
+        digits += 1
+    return floor_digits(low, digits), ceil_digits(own, digits)
+
+
+def guessed(p: float, baseline: float, *, bound: bool) -> tuple[str, str, str]:
+    """What is said before right guesses, they and the baseline; a ``bound`` near certainty with a decimal or two.
+
+    >>> guessed(0.6931, 0.5, bound=True), guessed(0.9997, 0.5, bound=False)
+    (('at most ', '70 times of 100', '50 times of 100'), ('', 'more than 99 times of 100', '50 times of 100'))
+    >>> guessed(0.99966, 0.5, bound=True), guessed(0.9999999, 0.5, bound=True)
+    (('at most ', '99.97 times of 100', '50 times of 100'), ('', 'nearly every time', '50 times of 100'))
+    """
+    shown, without = times(p, given=[baseline], per="of")
+    if bound and shown == "more than 99 times of 100":  # "at most more than 99" says nothing
+        finer = (
+            f"{ceil_count(100 * p, places):g} times of 100" for places in (1, 2) if ceil_count(100 * p, places) < 100
+        )
+        shown = next(finer, "nearly every time")
+    return at_most(shown, bound=bound and "nearly" not in shown), shown, without
+
+
+def number(value: float, *beside: float, digits: int = 4) -> str:
+    """A decimal for tables: four places, and as many more as tell it from 0, 1 and the numbers beside it.
+
+    >>> number(0.69673467), number(0.5), number(0.9999999979), number(0.50000002, 0.5), number(2.5e-13)
+    ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
+    >>> number(float("inf")), number(float("nan")), number(1e9)
+    ('unbounded', 'undefined', '1e9')
+    >>> number(5.1432e-05)
+    '0.00005143'
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "unbounded"
+    if value == 0:
+        return "0"
+    if abs(value) < 10.0**-digits or abs(value) >= 1e6:
+        return small(float(f"{value:.{digits}g}"))
+    others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
+    for places in range(digits, 16):
+        text = f"{value:.{places}f}"
+        if all(text != f"{b:.{places}f}" for b in others):
+            return text
+    return repr(value)
+
+
+def small(value: float) -> str:
+    """A number as it was given, with a small one written out.
+
+    >>> small(1e-5), small(0.05), small(1e-12), small(1e-9), small(2.0)
+    ('0.00001', '0.05', '1e-12', '1e-9', '2')
+    """
+    return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else _powers(f"{value:g}")
+
+
+def cost(value: float) -> str:
+    """What a release costs, in four digits and never less than it is; the last bits are our own arithmetic.
+
+    >>> cost(0.2149107), cost(0.4), cost(0.1 + 0.2), cost(0.0)
+    ('0.215', '0.4', '0.3', '0')
+    """
+    return ceil_digits(value * (1 - 1e-12)) if value else "0"
+
+
+def of_100(share: float) -> str:
+    """A probability as a frequency; 99.9% is not "100 of 100".
+
+    >>> of_100(0.419), of_100(0.999), of_100(0.0003), of_100(0.0), of_100(1.0)
+    ('42 of 100', 'more than 99 of 100', 'fewer than 1 of 100', '0 of 100', '100 of 100')
+    """
+    if share in (0.0, 1.0):
+        return f"{int(share) * 100} of 100"
+    if share > 0.99:
+        return "more than 99 of 100"
+    if share < 0.01:
+        return "fewer than 1 of 100"
+    return f"{round(100 * share)} of 100"
+
+
+def people_of_100(count: int, total: int) -> str:
+    """A count of people as the start of a sentence.
+
+    >>> people_of_100(2475, 5912), people_of_100(0, 3), people_of_100(3, 3), people_of_100(1, 2000)
+    ('42 of 100 people', 'None of the 3 people', 'All 3 people', 'Fewer than 1 of 100 people')
+    """
+    if count == 0:
+        return f"None of the {total:,} people"
+    if count == total:
+        return "The only person" if total == 1 else f"All {total:,} people"
+    text = of_100(count / total)
+    return text[0].upper() + text[1:] + " people"
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,3 +454,122 @@ _REACH = {
     "skellam": lambda e: _reach_whole(Skellam(e.parameters["variance"])),
     "staircase": _reach_staircase,
 }
+
+
+# What to set: the instruction of a choice, what it achieves, and the warning where the limit sees too little.
+
+
+def falls(parameter: str) -> bool:
+    """Whether risk falls as the parameter grows."""
+    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Trend.FALLS
+
+
+def safe_value(choice: Choice) -> tuple[str, str]:
+    """The chosen value rounded to the safe side, and the words that say which side that is."""
+    known = PARAMETERS.get(choice.parameter)
+    if known is not None and known.risk is Trend.RISES:
+        if known.whole:
+            return f"{choice.value:.0f}", "or fewer"
+        return floor_digits(choice.value), "or less"
+    if falls(choice.parameter):
+        return ceil_digits(choice.value), "or more"
+    return repr(choice.value).removesuffix(".0"), ""
+
+
+def instruction(choice: Choice) -> str:
+    """The headline: what to set the parameter to.
+
+    >>> import epsilens as el
+    >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
+    'Use σ = 1.468 or more'
+    """
+    named = symbol(choice.parameter)
+    value, side = safe_value(choice)
+    if choice.binding.free:
+        return f"Any {named} {'down' if falls(choice.parameter) else 'up'} to {value} keeps this limit"
+    return f"Use {named} = {value} {side}".rstrip()
+
+
+def consequence(choice: Choice, asked: Question) -> Said:
+    """What the chosen value achieves: the reading, its baseline and the limit."""
+    name, args = choice.reading_name, choice.arguments
+    reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
+    phrases = {
+        "success": f"{asked.who[0].lower()}{asked.who[1:]} then guesses correctly at most # {asked.asks}",
+        "recall": f"at {false_alarms(args.get('alpha', 0))}, {reader} then finds at most # that {asked.holds}",
+        "roc": f"at {false_alarms(args.get('fpr', 0))}, {reader} then finds at most # that {asked.holds}",
+        "posterior": f"{reader}'s belief that {choice.experiment.h1} then never rises above |",
+        "precision": f"of {reader}'s alarms, at most | are then right",
+        "auc": f"{reader} then tells {asked.one} from {asked.other} at most #",
+        "attack_success": "any attack on a person then succeeds at most #",
+    }
+    floor = float(find_reading(name).floor(**args))
+    if name not in phrases:
+        return (
+            Span(f"{_spoken(choice)} is then at most "),
+            Span(small(choice.limit), "risk"),
+            Span(", your limit. Without the release it would be "),
+            Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
+        )
+    near = choice.limit - choice.reading < 1e-3 * (choice.limit - floor)  # at most the limit, then, in round numbers
+    beside = [floor, choice.limit]
+    shown, beside = ((), [choice.limit, *beside]) if near else ((choice.reading,), beside)
+    reached, without, limit = frequencies(*shown, given=beside, exact=True)
+    if "#" in phrases[name]:  # a guess made over and over; otherwise a belief, or a share
+        reached = times(*shown, given=beside, exact=True, per="of")[0]
+    before, after = re.split("[|#]", phrases[name])
+    if " than " in reached:  # "at most more than 99" says too much
+        before = before.removesuffix("at most ")
+    # Statistics alone tell of people who are not in the data: the baseline of an attack is a release without them.
+    base = "Against a release without their record" if name == "attack_success" else "Without the release"
+    return (
+        Span(before),
+        Span(reached, "risk"),
+        Span(f"{after}. {base} it would be "),
+        Span(without, "strong"),
+        Span(". Your limit is "),
+        Span(f"{limit}.", "strong"),
+        *(_opposite(choice) if name == "posterior" else ()),
+    )
+
+
+def _opposite(choice: Choice) -> Said:
+    """How far belief in the other world can rise, which may be further."""
+    prior = choice.arguments["prior"]
+    reached, without = beliefs(float(choice.experiment.reverse().posterior(1 - prior)), 1 - prior)
+    told = f" Belief that {choice.experiment.h0} can rise to "
+    return Span(told), Span(reached, "risk"), Span("; without the release it would be "), Span(f"{without}.", "strong")
+
+
+def unseen(choice: Choice) -> Said:
+    """The warning beside a reading that hides most of what the chosen release tells; nothing where it does not."""
+    if not choice.unseen:
+        return ()
+    e, prior = choice.experiment, choice.arguments["prior"]
+    base = frequency(float(find_reading(choice.reading_name).floor(**choice.arguments)))
+    end, start, low = beliefs(float(e.posterior(prior)), prior, 1 - float(e.reverse().posterior(1 - prior)))
+    label = find_reading(choice.reading_name).label
+    return (
+        Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than "),
+        Span(f"half of what the release tells: belief that {question(e).holds} can rise from {start} to "),
+        Span(end, "risk"),
+        Span(" or fall to "),
+        Span(low, "risk"),
+        Span(". Limit the most certain belief (posterior) instead, or what is found at few false alarms (roc)."),
+    )
+
+
+def _spoken(choice: Choice) -> str:
+    args = choice.arguments
+    known = {
+        "advantage": "the adversary's advantage over guessing",
+        "fbeta": f"the best F-score (β = {args.get('beta', 1):g})",
+        "delta": f"δ at ε = {args.get('epsilon', 0):g}",
+        "epsilon": f"ε at δ = {small(args.get('delta', 0))}",
+        "psi": "the sensitivity index ψ",
+        "mu": f"μ over tests whose errors both are at least {small(args.get('level', 0))}",
+        "renyi": f"the Rényi divergence of order {args.get('order', 2):g}",
+        "kl": "the Kullback–Leibler divergence",
+        "chernoff": "the Chernoff information",
+    }
+    return known.get(choice.reading_name, find_reading(choice.reading_name).label)

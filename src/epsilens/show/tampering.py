@@ -19,7 +19,7 @@ from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
 from .presenters import Report, finite, to_know
-from .words import at_most, number, small
+from .sentences import at_most, number, small
 
 if TYPE_CHECKING:
     from ..attacks.tampering_detection import Rule, Tampering

@@ -26,10 +26,9 @@ from ..results import join_words
 from ..shares import parse_share
 from ..show import charts
 from ..show import notions as report
-from ..show.claims import curves
-from ..show.explanation import command_line
+from ..show.explanation import claim_roc, command_line
 from ..show.render import html
-from ..show.words import small
+from ..show.sentences import small
 from .limits import check_texts
 from .pages import (
     canonical_redirect,
@@ -330,7 +329,7 @@ def claim_chart(request: Request, kind: str) -> Response:
     about = (asked := claim_state(query_of(request))).about
     if about is None:
         return no_file(asked.problem)
-    return picture(curves(about.cases, about.arguments["fpr"]), "claim-roc", kind)
+    return picture(claim_roc(about.cases, about.arguments["fpr"]), "claim-roc", kind)
 
 
 # -- notions ------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from ..catalogue.readings import READINGS
 from ..data.tables.columns import As, Order
 from ..errors import EpsilensError, InputError
 from ..plan.file import LOADER, dotted_path, parse_yaml
-from ..show.words import small
+from ..show.sentences import small
 from .limits import RequestError
 from .picker import MOST_TERMS, ColumnFamily, Operator, RowCondition, Term, condition_of, text_of
 from .uploads import Upload

@@ -27,9 +27,9 @@ from ..catalogue.mechanisms import MECHANISMS, Purpose
 from ..errors import EpsilensError, InputError
 from ..results import Result
 from ..show import charts
+from ..show.charts.chart import POLICY
 from ..show.explanation import Explanation, by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
-from ..show.policy import POLICY
 from ..show.render import html
 from ..show.sentences import false_alarms
 from .limits import ServerLimits

@@ -28,7 +28,7 @@ from markupsafe import Markup
 from ..errors import EpsilensError, InputError, MissingExtra
 from ..ledger.account import Account
 from ..ledger.ledger import EVERYONE, Ledger
-from ..show.charts.ledger import over_time
+from ..show.charts.findings import over_time
 from ..show.presenters import document
 from ..show.render import html
 from .form import plan_problem, texts

@@ -18,7 +18,7 @@ from starlette.datastructures import UploadFile
 
 from ..errors import EpsilensError, InputError
 from ..numerics.formatting import frequencies, times
-from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
+from ..show.assessment.tables import FREQUENCIES, given, planned, risk, share
 from ..show.charts import icons
 from .form import plan_problem
 from .jobs import Job

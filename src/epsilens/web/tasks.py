@@ -161,8 +161,7 @@ def _assess(work: Task) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assess import assess
     from ..show.assessment.board import board
-    from ..show.assessment.report import present
-    from ..show.assessment.split import HEADING
+    from ..show.assessment.report import HEADING, present
     from ..show.document import Forms
     from ..show.render import html
     from ..show.render.pdf import to_pdf
@@ -241,7 +240,7 @@ _MOST_UNPACKED = 20_000_000
 def pack_basis(a: Assessment) -> str:
     """What the page carries: packed text; empty for one query, or where it would be too much."""
     from ..assessment.split import basis_of
-    from ..show.assessment.labels import title
+    from ..show.assessment.tables import title
 
     basis = basis_of(a)
     if basis is None:
@@ -302,8 +301,8 @@ def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
     from ..assessment.split import division, resplit
     from ..plan.file import parse_yaml, read_release
     from ..plan.model import Split
-    from ..show.assessment.labels import share
-    from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
+    from ..show.assessment.report import resplit_data, resplit_sentence, resplit_table
+    from ..show.assessment.tables import share
     from ..show.render import html
 
     plan = read_release(request["yaml"] + "\n")
@@ -369,7 +368,7 @@ def _offer(work: Task) -> dict[str, Any]:
     from ..plan.labels import normalized_plan
     from ..publish.release import release
     from ..show.presenters import document
-    from ..show.published import PLAN
+    from ..show.releases import PLAN
     from ..show.render import html
 
     request = work.request

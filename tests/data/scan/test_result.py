@@ -8,7 +8,7 @@ import pytest
 
 from epsilens.data.scan.scan import DISCLOSURE, scan
 from epsilens.show.scan import combination
-from epsilens.show.words import of_100, people_of_100
+from epsilens.show.sentences import of_100, people_of_100
 
 
 def words(found: object) -> str:

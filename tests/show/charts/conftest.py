@@ -14,8 +14,7 @@ from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind
 from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
 from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
-from epsilens.show.charts.findings import certainty_chart, known_curve, power_chart
-from epsilens.show.charts.ledger import over_time
+from epsilens.show.charts.findings import certainty_chart, known_curve, over_time, power_chart
 
 QUERIES = [
     {"name": "Count of people with a visit", "count": "mental_visits > 0", "by": "site"},

@@ -18,8 +18,8 @@ import epsilens as el
 from epsilens.errors import InputError
 from epsilens.show.charts import Chart
 from epsilens.show.charts.curves import PHONE, SIDE_BY_SIDE, precision_recall_curve, roc_curve, tradeoff_curve
-from epsilens.show.charts.placement import width_of
-from epsilens.show.charts.svg import DARK, LIGHT, PALETTES, svg
+from epsilens.show.charts.layout import width_of
+from epsilens.show.charts.renderers import DARK, LIGHT, PALETTES, svg
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,7 @@ def test_a_picture_shows_its_words(charts: dict[str, Chart], tmp_path: Path) -> 
 @pytest.mark.parametrize(("package", "does"), [("resvg_py", "png"), ("matplotlib", "plot"), ("pandas", "frame")])
 def test_what_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch, package: str, does: str) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "epsilens.show.charts.axes", raising=False)
+    monkeypatch.delitem(sys.modules, "epsilens.show.charts.renderers", raising=False)
     e = el.laplace(epsilon=1.0)
     with pytest.raises(el.MissingExtra, match=r"install it with  pip install 'epsilens\[(charts|notebook)\]'"):
         e.frame() if does == "frame" else getattr(e.chart("roc"), does)()

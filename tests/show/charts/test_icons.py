@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from epsilens.show.charts import icons
-from epsilens.show.charts.placement import width_of
+from epsilens.show.charts.layout import width_of
 
 
 @pytest.mark.parametrize(

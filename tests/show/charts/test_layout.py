@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from epsilens.show.charts import Chart
-from epsilens.show.charts.placement import shortened, width_of, wrapped
-from epsilens.show.charts.scales import log_ticks, scale, steps, written
+from epsilens.show.charts.layout import log_ticks, scale, shortened, steps, width_of, wrapped, written
 
 ASSETS = files("epsilens.show").joinpath("assets")
 Box = tuple[float, float, float, float]

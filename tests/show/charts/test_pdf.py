@@ -13,7 +13,7 @@ import epsilens as el
 from epsilens.errors import InputError
 from epsilens.show.charts import Chart
 from epsilens.show.charts.pdf import page_of, pdf
-from epsilens.show.charts.svg import DARK
+from epsilens.show.charts.renderers import DARK
 
 
 def test_every_word_of_every_chart_is_in_its_pdf(charts: dict[str, Chart]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from epsilens.show.charts import Chart
-from epsilens.show.charts.svg import LIGHT, svg
+from epsilens.show.charts.renderers import LIGHT, svg
 
 vl_convert = pytest.importorskip("vl_convert")
 

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from epsilens.show.charts.placement import width_of
+from epsilens.show.charts.layout import width_of
 from epsilens.show.pdf.fonts import font
 
 fonts = pytest.importorskip("fontTools.ttLib", reason="the oracle is fontTools")

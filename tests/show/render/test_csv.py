@@ -15,7 +15,7 @@ import epsilens as el
 from epsilens.cli.app import app
 from epsilens.cli.console import run
 from epsilens.show.explanation import explain
-from epsilens.show.render.csv import to_csv
+from epsilens.show.render.text import to_csv
 
 
 def read(text: str) -> list[dict[str, str]]:

@@ -41,19 +41,20 @@ from ..document import (
     said,
 )
 from ..scan import alone
-from ..words import cost
-from .labels import FREQUENCIES, given, limit, percent, planned, risk, share, title
-from .reach import exposure, reached, told_beside
-from .words import (
+from ..sentences import cost
+from .phrases import (
     cautions,
     contradiction,
     disclosure,
+    exposure,
     few_people,
     headline,
     kept_account,
     phrase,
     status,
+    told_beside,
 )
+from .tables import FREQUENCIES, given, limit, percent, planned, reached, risk, share, title
 
 if TYPE_CHECKING:
     from ...assessment.assess import Assessment

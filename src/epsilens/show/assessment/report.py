@@ -5,19 +5,29 @@ accurate the answers are, what others used, what was assumed, how to reproduce.
 from __future__ import annotations
 
 import json
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ... import __version__
+from ...assessment.accuracy import Cause
+from ...assessment.assess import SCHEMA
+from ...assessment.split import Division, basis_of, division, resplit
 from ...catalogue.deployments import SOURCE
+from ...data.queries import Noise
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ...numerics.formatting import distinguishable, frequencies
+from ...plan.noise import name_delta, unprotected_names
 from ...worlds import Relation
 from ..charts import icons
 from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from ..charts.findings import known_curve
 from ..document import (
+    Block,
     Cell,
     Code,
     Column,
@@ -36,6 +46,7 @@ from ..document import (
     Lead,
     Paragraph,
     Part,
+    Said,
     Section,
     Span,
     Status,
@@ -44,26 +55,10 @@ from ..document import (
     plain_table,
     said,
 )
+from ..presenters import finite
 from ..scan import alone, population
-from ..words import people_of_100
-from .data import release_values
-from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
-from .reach import reached, together
-from .split import split_section
-from .tables import (
-    accuracy_table,
-    combinations,
-    error_parts,
-    hidden_sentence,
-    hidden_table,
-    relation,
-    relatives_sentence,
-    relatives_table,
-    risk_note,
-    risk_table,
-    wide_bounds,
-)
-from .words import (
+from ..sentences import people_of_100
+from .phrases import (
     cautions,
     contradiction,
     disclosure,
@@ -72,16 +67,435 @@ from .words import (
     kept_account,
     lead,
     proposed,
-    second_name,
+    sentence,
     share_of_people,
     status,
+    together,
     unseen,
+)
+from .tables import (
+    FREQUENCIES,
+    accuracy_table,
+    combinations,
+    error,
+    error_parts,
+    facts,
+    given,
+    group_name,
+    hidden_sentence,
+    hidden_table,
+    limit,
+    planned,
+    reached,
+    relation,
+    relatives_data,
+    relatives_sentence,
+    relatives_table,
+    risk,
+    risk_note,
+    risk_table,
+    second_name,
+    share,
+    title,
+    value,
+    wide_bounds,
 )
 
 if TYPE_CHECKING:
-    from ...assessment.accuracy import QueryAccuracy
+    from ...assessment.accuracy import GroupError, QueryAccuracy, QueryErrors
     from ...assessment.assess import Assessment
     from ...assessment.risks import AdversaryRisk
+    from ...assessment.split import Resplit, SplitBasis, SplitComparison
+    from ...data.scan.result import Scan
+
+
+# An assessment as data: plain values for JSON, and a draft record for the public deployments registry.
+#
+# Nobody's values are in it: answers of groups, counts of people, no rows.
+
+
+def as_dict(a: Assessment) -> dict[str, Any]:
+    """Everything the report shows. JSON has no infinity: what is unbounded is null."""
+    plain: dict[str, Any] = {
+        "schema": SCHEMA,
+        "title": a.release.title,
+        "verdict": a.verdict.standing.value,
+        "exceeded": a.verdict.exceeded,
+        "headline": headline(a),
+        "status": status(a),
+        "sentence": sentence(a),
+        "planned": {"epsilon": a.epsilon, "delta": a.release.mechanism.delta, "noise": a.release.mechanism.noise.value},
+        "recommended": {
+            "epsilon": a.recommended or None,
+            "at_least": a.at_least,
+            "possible": a.possible,
+            "from_data": a.verdict.looked,
+            "whatever_the_data": a.verdict.blind,
+        },
+        "cautions": [
+            {"about": w.about.value, "column": w.column, "count": w.count, "sentence": text}
+            for w, text in zip(a.cautions, cautions(a), strict=True)
+        ],
+        "ledger": None if a.room is None else {k: v for k, v in vars(a.room).items() if k != "ledger"},
+        "binding": a.binding,
+        "risks": [_risk_data(r) for r in a.risks],
+        "queries": [_query(a, q) for q in a.queries],
+        "error_limit": a.release.error_limit,
+        "curve": {
+            "epsilon": list(a.curve.epsilon),
+            "risks": {key: list(line) for key, line in a.curve.risks.items()},
+            "errors": [list(line) for line in a.curve.errors],
+        },
+        "isolation": None if a.scan is None else _isolation_data(a.scan),
+        "relatives": relatives_data(a),
+        "typical": None if a.typical is None else dict(vars(a.typical)),
+        "guarantee": a.guarantee,
+        "together": [{"people": k, "success": p} for k, p in a.together],
+        "names": {"delta": name_delta(a.release, a.epsilon), "unsaid": list(unprotected_names(a.release))},
+        "split": None if a.split is None else _split(a.split),
+        "proposals": [{**vars(p), "parameter": p.parameter.value} for p in a.proposals],
+        "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
+        "assumptions": list(a.assumptions),
+        "notes": list(a.notes),
+        "reproduce": {**a.reproduce, **({"command": a.command} if a.command else {})},
+        "release": release_values(a),
+    }
+    made: dict[str, Any] = finite(plain)
+    return made
+
+
+def _split(split: SplitComparison) -> dict[str, Any]:
+    return {
+        name: {"shares": list(way.shares), "errors": list(way.errors)}
+        for name, way in (("equal", split.equal), ("least_error", split.best))
+    }
+
+
+def release_values(a: Assessment) -> dict[str, Any]:
+    """The release as it was given, without what was left to its default, and without the table's address."""
+    return a.release.public()
+
+
+def _risk_data(r: AdversaryRisk) -> dict[str, Any]:
+    kept = {name: value for name, value in vars(r).items() if name not in ("asks", "conclusive")}
+    return {**kept, "arguments": dict(r.arguments), "over": r.over, "harm": r.asks.harm.value}
+
+
+def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
+    return {
+        "name": q.name,
+        "title": title(a, q),
+        "kind": q.kind.value,
+        "sensitivity": q.sensitivity,
+        "share": q.share,
+        "answers": [{**vars(answer), "group": list(answer.group)} for answer in q.answers],
+        "typical": q.typical,
+        "planned": _errors(q, q.planned),
+        "recommended": None if q.recommended is None else _errors(q, q.recommended),
+        "smallest_epsilon": q.smallest_epsilon,
+        "obstacle": None if q.obstacle is None else q.obstacle.value,
+    }
+
+
+def _errors(q: QueryAccuracy, found: QueryErrors) -> dict[str, Any]:
+    groups = {"typical": found.typical, "worst": found.worst}
+    return {
+        "epsilon": found.epsilon,
+        "scale": found.scale,
+        "hidden": found.hidden,
+        **{name: None if group is None else _group(group) for name, group in groups.items()},
+    }
+
+
+def _group(group: GroupError) -> dict[str, Any]:
+    plain = {name: value for name, value in vars(group).items() if name != "answer"}
+    return {"answer": group.answer.value, **plain, "relative": group.relative, "cause": group.cause.value}
+
+
+def _isolation_data(scan: Scan) -> dict[str, Any]:
+    return {
+        "sentence": scan.sentence,
+        "people": scan.people,
+        "rows": scan.rows,
+        "isolated": scan.isolated,
+        "quasi_identifiers": list(scan.quasi_identifiers),
+        "subsets": [{"columns": list(s.columns), "people": s.people} for s in scan.subsets],
+        "columns": [dict(vars(c)) for c in scan.columns],
+        "fewest": {str(k): n for k, n in scan.fewest.items()},
+        "never": scan.never,
+        "largest_share_of_sensitivity": [q.ratio["worst"] for q in scan.queries],
+    }
+
+
+# -- the registry -------------------------------------------------------------------------------------------------
+
+#: A value with a comment; an empty value is one to be filled in.
+Line = tuple[str, Any, str]
+
+
+def to_registry(a: Assessment) -> str:
+    """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
+    r, person = a.release, a.release.data.person
+    noise = r.mechanism.noise.value.capitalize()
+    names = name_delta(r, a.epsilon)
+    delta = ((r.mechanism.delta or 0.0) if r.mechanism.noise is Noise.GAUSSIAN else 0.0) + names
+    variant = "Approximate DP" if delta else "Pure DP"
+    unit = "one person, all of whose rows" if person else "one row, which is one person"
+    rows = f"{r.data.max_rows} row{'' if r.data.max_rows == 1 else 's'}"
+    used = f"at most {rows} a person in sums and averages" if person else ""
+    shares = ", ".join(f"{title(a, q)}: {q.share * a.epsilon:.6g}" for q in a.queries)
+    how = list(dict.fromkeys(risk.how for risk in a.risks if risk.how))
+    out = [
+        f"# Written by epsilens {__version__}. {headline(a)}.",
+        "# Fields that are empty are not known to the assessment: fill them in before publishing.",
+        "# Do not publish figures on isolation or true answers.",
+        *_lines(0, ("status", "Draft", ""), ("tier", "", "assigned by the registry")),
+        "deployment:",
+        *_part(
+            "basic",
+            ("name", r.title, ""), ("data_curators", [], "who holds the data"), ("intended_use", "", ""),
+            ("data_product_type", "", "for example summary statistics"), ("data_product_region", "", ""),
+            ("description", "; ".join(title(a, q) for q in a.queries), ""), ("publication_date", "", ""),
+            ("data_product_sector", "", ""),
+        ),
+        *_part("dp_variant", ("variant_name", variant, "")),
+        *_part(
+            "privacy_loss",
+            ("privacy_unit", "User-level" if person else "Record-level", ""),
+            ("privacy_unit_details", ", ".join(filter(None, (unit, used))), ""),
+            ("privacy_parameters", {"epsilon": a.epsilon, "delta": delta or None, "rho": None}, ""),
+            ("privacy_parameters_details", f"ε of each query: {shares}", ""),
+        ),
+        *_part(
+            "deployment_model",
+            ("model_name", "Central", ""), ("model_name_details", "", ""),
+            ("release_type", "", "one-shot or continual"),
+            ("release_type_details", "", ""), ("data_source_type", "", "static or dynamic"),
+            ("data_source_type_details", "", ""), ("access_type", "", "interactive or not"),
+            ("access_type_details", "", ""),
+        ),
+        *_part("accounting", ("composition", "; ".join(how), ""), ("post_processing", "", "")),
+        *_part(
+            "implementation",
+            ("mechanisms", [f"{noise} noise"], ""),
+            ("justification", "", "why this ε: the limits, and who agreed to them"),
+        ),
+        *_part(
+            "administrative",
+            ("sources", [], "links to what was published"), ("notes", "", ""), ("registry_authors", [], ""),
+        ),
+    ]  # fmt: skip
+    return "\n".join(out) + "\n"
+
+
+def _part(name: str, *lines: Line) -> list[str]:
+    return [f"  {name}:", *_lines(4, *lines)]
+
+
+def _lines(indent: int, *lines: Line) -> list[str]:
+    """Values as JSON, which is YAML too and needs no further escaping."""
+    made = []
+    for name, entry, comment in lines:
+        shown = json.dumps(entry, ensure_ascii=True)
+        if isinstance(entry, dict):  # YAML takes 1e-06 for text: a float needs its point
+            shown = re.sub(r"\b(\d+)e(?=[-+])", r"\1.0e", shown)
+        note = comment or ("to be filled in" if entry in ("", []) else "")
+        made.append(f"{' ' * indent}{name}: {shown}" + (f"  # {note}" if note else ""))
+    return made
+
+
+# How ε is shared among the queries: the planned division beside the equal one and the one with the least error, and
+# what any other division does to errors and risks.
+
+HEADING = "How ε is shared"
+_NEAR = 1e-9  # relative: shares that differ by rounding are the same
+_GAIN = 0.005  # relative: a smaller gain is not worth a sentence
+
+
+def split_section(a: Assessment) -> Section | None:
+    """The ways to divide ε with the error each leaves; None for one query, which has all of it."""
+    if a.split is None:
+        return None
+    found = " It was found by looking at the data." if _gains(a) else ""
+    blocks: list[Block] = [Paragraph((Span(_compared(a) + found), *_cost(a))), _table(a)]
+    if Cause.BIAS in a.split.judged:
+        note = "Where bounds or limits lose more than any noise, the best division goes by the noise alone."
+        blocks.append(Paragraph(said(note), Tone.NOTE))
+    side = (
+        "A query with a larger share of ε has less noise. The error is that of the least accurate published group, as "
+        "a share of its answer; 95 of 100 releases keep within it."
+    )
+    return Section(HEADING, tuple(blocks), side, "error as a share of the answer")
+
+
+def _gains(a: Assessment) -> bool:
+    return a.split is not None and a.split.best.worst < (1 - _GAIN) * a.split.equal.worst
+
+
+def _same(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(math.isclose(x, y, rel_tol=_NEAR) for x, y in zip(one, other, strict=True))
+
+
+class _Way(NamedTuple):
+    """A division to show; ``own`` is one that the plan's author chose, neither equal nor the best."""
+
+    name: str
+    short: str
+    division: Division
+    own: bool = False
+
+
+def _ways(a: Assessment) -> list[_Way]:
+    """The divisions to show, the plan's own first; one that is the plan's is not shown twice."""
+    assert a.split is not None
+    shares, known = a.release.shares, (("Equal", "equal", a.split.equal), ("Least error", "best", a.split.best))
+    made, own = [], True
+    for name, short, way in known:
+        planned = _same(way.shares, shares)
+        own = own and not planned
+        made.append(_Way(f"{name}, as assessed", f"{short}, planned", way) if planned else _Way(name, short, way))
+    if not own:
+        return made
+    assessed = division(a.release, [q.answers for q in a.queries], a.epsilon, shares)
+    return [_Way("As assessed", "planned", assessed, own=True), *made]
+
+
+def _table(a: Assessment) -> Table:
+    ways, allowed = _ways(a), a.release.error_limit
+    columns = [Column("Query", Kind.NAME)]
+    for way in ways:
+        head, label = f"{way.name}: share of ε", way.short.partition(",")[0].capitalize()
+        columns += [Column(head, plain=way.short, label=label)]
+        columns += [Column("Error", Kind.VALUE, plain="error", label="Error")]
+    rows = []
+    for i, q in enumerate(a.queries):
+        cells = [Cell(title(a, q))]
+        for way in ways:
+            cells += [Cell(f"{100 * way.division.shares[i]:.1f}%"), _error(way.division.errors[i], allowed)]
+        rows.append(tuple(cells))
+    return Table(tuple(columns), (Group(tuple(rows)),), HEADING)
+
+
+def _error(relative: float, allowed: float | None) -> Cell:
+    if not math.isfinite(relative):
+        return Cell("–", state="no answer to compare with")
+    over = allowed is not None and relative > allowed
+    return Cell(share(relative, allowed), state="over" if over else "", over=over)
+
+
+def _compared(a: Assessment) -> str:
+    """The worst error of each division."""
+    assert a.split is not None
+    equal, best = (share(way.worst, spoken=True) for way in (a.split.equal, a.split.best))
+    if not a.split.equal.worst:
+        return "Every answer is 0 or without noise: no division of ε is better than another."
+    first = f"Shared equally, the least accurate published answer is off by up to {equal} of itself"
+    own = next((way.division for way in _ways(a) if way.own), None)
+    planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
+    if not _gains(a) and Cause.BIAS in a.split.judged:
+        return f"{first}{planned}: that is what bounds and limits lose, which no division of ε mends."
+    if not _gains(a):
+        return f"{first}{planned}; no other division makes that less."
+    taken = ", and is the one assessed here" if _same(a.split.best.shares, a.release.shares) else ""
+    return f"{first}{planned}; the best division brings it to {best}{taken}."
+
+
+def _cost(a: Assessment) -> Said:
+    """What the best division does to the risk that the report speaks of first."""
+    basis = basis_of(a)
+    if basis is None or not _gains(a) or _same(basis.split.best.shares, a.release.shares):
+        return ()
+    at = next(i for i, r in enumerate(a.risks) if r.key == a.leading.key)
+    now, then = a.risks[at], resplit(a.release, basis, basis.split.best.shares).risks[at]
+    before, after, without = (Span(text, "number") for text in _spoken(now, then))
+    end = (Span("; without the release "), without, Span("."))
+    if before == after:
+        return (Span(f" The risk stays ({now.name.lower()}): "), after, *end)
+    return (Span(f" The risk moves with it ({now.name.lower()}): "), after, Span(" instead of "), before, *end)
+
+
+# -- another division ---------------------------------------------------------------------------------------------
+
+
+def _told(r: AdversaryRisk) -> float:
+    """The risk as it is told: what double precision rounds to certainty is not, unless some answer is conclusive."""
+    certain = r.planned == 1 and r.reading in FREQUENCIES and not r.conclusive
+    return math.nextafter(1, 0) if certain else r.planned
+
+
+def _spoken(*risks: AdversaryRisk) -> list[str]:
+    """The risks, then what the first would be without the release."""
+    first = risks[0]
+    if first.reading in FREQUENCIES:
+        return list(frequencies(*map(_told, risks), given=[first.baseline]))
+    return [*(risk(r.reading, r.planned, limit=r.limit) for r in risks), given(first.reading, first.baseline)]
+
+
+def resplit_sentence(basis: SplitBasis, assessed: Division, found: Resplit) -> tuple[Span, ...]:
+    """The worst error with other shares and how many risks break their limit, beside what was assessed."""
+    allowed = found.release.error_limit
+    error, before = (share(way.worst, allowed, spoken=True) for way in (found.division, assessed))
+    spans = [
+        Span("With these shares the least accurate published answer is off by up to "),
+        Span(error, "risk" if allowed is not None and found.division.worst > allowed else "strong"),
+        Span(f" of itself; as assessed it is {before}."),
+    ]
+    limited = [r for r in found.risks if r.limit is not None]
+    if limited:
+        over, once = (sum(r.over for r in risks) for risks in (found.risks, basis.risks))
+        spans += [Span(" "), Span(f"{over} of {len(limited)}", "risk" if over else "strong")]
+        spans.append(Span(f" risks {'is' if over == 1 else 'are'} over their limit, {once} as assessed."))
+    return tuple(spans)
+
+
+def resplit_table(basis: SplitBasis, found: Resplit) -> Table:
+    """The adversaries with other shares, beside what was assessed, what they know anyway, and the limit."""
+    columns = (
+        Column("Adversary", Kind.NAME),
+        Column("These shares", Kind.VALUE, label="Now"),
+        Column("As assessed", label="Assessed"),
+        Column("Limit", label="Limit"),
+        Column("Without release", label="Without"),
+    )
+    rows = []
+    for before, now in zip(basis.risks, found.risks, strict=True):
+        state = "" if now.limit is None else "over" if now.over else "within"
+        rows.append((
+            Cell(now.name),
+            Cell(_risk(now), state=state, over=now.over),
+            Cell(_risk(before)),
+            Cell("–" if now.limit is None else limit(now.reading, now.limit)),
+            Cell(given(now.reading, now.baseline)),
+        ))  # fmt: skip
+    return Table(columns, (Group(tuple(rows)),), "Risks with these shares, out of 100")
+
+
+def _risk(r: AdversaryRisk) -> str:
+    return risk(r.reading, _told(r), limit=r.limit, baseline=r.baseline)
+
+
+def resplit_data(basis: SplitBasis, found: Resplit, names: Sequence[str]) -> dict[str, Any]:
+    """Other shares with their errors and risks, and the divisions to compare with, as plain values."""
+    ways = {"equal": basis.split.equal, "least_error": basis.split.best}
+    return {
+        "schema": 1,
+        "epsilon": found.release.epsilon,
+        "queries": list(names),
+        **_division(found.division),
+        "risks": [
+            {
+                "key": r.key, "name": r.name, "reading": r.reading, "baseline": r.baseline, "planned": r.planned,
+                "limit": r.limit, "over": r.over, "assessed": before.planned,
+            }
+            for before, r in zip(basis.risks, found.risks, strict=True)
+        ],
+        **{name: _division(way) for name, way in ways.items()},
+        "looks_at_data": basis.split.looks_at_data,
+    }  # fmt: skip
+
+
+def _division(way: Division) -> dict[str, Any]:
+    return {"shares": list(way.shares), "errors": [e if math.isfinite(e) else None for e in way.errors]}
 
 
 _MOST_LINES = 6  # queries whose curve is listed

@@ -6,8 +6,7 @@ lines) define charts out of ``marks`` and ``scales``; ``placement`` finds where 
 colours, ``axes`` with matplotlib; ``chart`` is what a reader gets, ``drawn`` by its name. ``icons`` draws people.
 """
 
-from .cases import cases_roc
 from .chart import Chart, Charts
-from .curves import compared_roc, precision_recall, roc, tradeoff
+from .curves import cases_roc, compared_roc, precision_recall, roc, tradeoff
 
 __all__ = ["Chart", "Charts", "cases_roc", "compared_roc", "precision_recall", "roc", "tradeoff"]

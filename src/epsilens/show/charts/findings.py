@@ -5,20 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...attacks.tampering_detection import boundary, power_of, tampering_law
 from ...numerics.formatting import floor_digits
-from ..words import number
+from ..sentences import number
 from .chart import Chart
 from .curves import PHONE, SIDE_BY_SIDE, hundredths, plot_width, square
-from .marks import End, Layer, dashed, dot, ends, frame, line, linear_axis, log_axis, room_for, text
-from .placement import LINE, Point, Room, block, width_of
+from .layout import (
+    LINE,
+    End,
+    Layer,
+    Point,
+    Room,
+    block,
+    dashed,
+    dot,
+    ends,
+    frame,
+    line,
+    linear_axis,
+    log_axis,
+    room_for,
+    steps,
+    text,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from ...attacks.identification import Identification
+    from ...auditing.result import Audit
+    from ...ledger.account import Account
 
 
 # -- who is missing: percent sure against ε -----------------------------------------------------------------------
@@ -235,3 +255,118 @@ def power_chart(
 def _at(points: tuple[Point, ...], height: float) -> Point:
     """The first point of a rising curve at or above a height, or its last."""
     return next((p for p in points if p[1] >= height), points[-1])
+
+
+# An audit as a chart: the claimed δ at each ε, and what the runs show it to be at least.
+
+_BAND_LEFT = 52
+
+
+def band_chart(found: Audit) -> Chart | None:
+    """δ, out of 100, against ε: claimed from above, found from below; None where δ was not bounded."""
+    lines = tuple(zip(found.claim.epsilon.tolist(), found.claim.delta.tolist(), strict=True))
+    return Chart("audit", _band, (found.band, lines)) if len(found.band) > 1 else None
+
+
+def _band(
+    band: Sequence[tuple[float, float, float]], lines: Sequence[tuple[float, float]], width: int
+) -> dict[str, Any]:
+    claimed = [(eps, 100 * delta) for eps, delta in lines]
+    found = [(eps, 100 * low) for eps, _, low in band]
+    # a bound holds at every smaller ε too, and nowhere beyond: steps
+    steps = [found[0]] + [at for (left, _), (eps, low) in pairwise(found) for at in ((left, low), (eps, low))]
+    last = band[-1][0]
+    high = min(105.0, 1.1 * max(max(y for _, y in claimed), max(y for _, y in found), 1.0))
+    wide = width >= 600
+    names = [("claimed, at most", 400), ("found, at least", 600)]
+    right = room_for(names, 110 if wide else 94, 150 if wide else 112)
+    height, plot = 300 if wide else 250, width - _BAND_LEFT - right
+
+    def down(value: float) -> float:
+        return (1 - value / high) * height
+
+    layers = [
+        line(claimed, "var(--secondary)", 1.75, "claimed, at most"),
+        line(steps, "var(--risk)", 3, "found, at least"),
+    ]
+    above = [(eps, 100 * low) for eps, delta, low in band if low > delta]
+    layers += [dot(at, filled=True) for at in above]
+    labels: list[End] = [
+        ("claimed, at most", down(claimed[-1][1]), "var(--secondary)", 400),
+        ("found, at least", down(found[-1][1]), "var(--risk)", 600),
+    ]
+    layers += ends(labels, (last, high), height, right)
+    x = linear_axis(0, last, grid=False, domain=True, ticks=True, labelPadding=2, titlePadding=8, titleX=0)
+    x["axis"]["title"] = "ε"
+    aria = "δ out of 100 against ε, as claimed and as found at least: " + ", ".join(
+        f"at {eps:.3g} {100 * delta:.3g} claimed, {100 * low:.3g} found"
+        for eps, delta, low in band[:: len(band) // 7 or 1]
+    )
+    padding = {"left": _BAND_LEFT, "right": right, "top": 58, "bottom": 56}
+    subtitle = "A dot is above the claim" if above else ""
+    return frame(f"{aria}.", plot, height, layers, x, linear_axis(0, high), padding, "δ, of 100", subtitle)
+
+
+# An account over time: how often an attacker guesses right after each release, beside what the limits promise.
+
+_ACCOUNT_LEFT = 52
+#: How many releases are read one by one; of more, so many of them.
+_MOST = 24
+
+
+def over_time(account: Account) -> Chart | None:
+    """Guesses right of 100 against how many releases there were; None where there was none."""
+    count = len(account.counted)
+    if not count:
+        return None
+    some = sorted({round(1 + k * (count - 1) / max(min(count, _MOST) - 1, 1)) for k in range(min(count, _MOST))})
+    points = ((0.0, 50.0), *((float(k), 100 * account.so_far(count=k)) for k in some))
+    promised = account.promised()
+    dates = tuple(one.at[:10] for one in account.counted)
+    return Chart("ledger", _account, (points, None if promised is None else 100 * promised, dates))
+
+
+def _account(points: Sequence[Point], promised: float | None, dates: Sequence[str], width: int) -> dict[str, Any]:
+    last = points[-1]
+    high = _above(max(last[1], promised or 0.0))
+    wide = width >= 600
+    names = [("if noise was fixed in advance", 600), ("at most, whatever was chosen", 600), ("a coin", 400)]
+    right = room_for(names, 130 if wide else 94, 170 if wide else 124)
+    height, plot = 280 if wide else 240, width - _ACCOUNT_LEFT - right
+
+    def down(value: float) -> float:
+        return (1 - (value - 50) / (high - 50)) * height
+
+    end = max(last[0], 1.0)
+    layers = [line(((0, 50), (end, 50)), "var(--secondary)", 1.75, "a coin")]
+    labels: list[End] = [("a coin", down(50), "var(--secondary)", 400)]
+    if promised is not None:
+        layers.append(dashed(((0, promised), (end, promised)), "var(--ink)", 1.5, (5, 3), "limit"))
+        labels.append(("at most, whatever was chosen", down(promised), "var(--ink)", 600))
+    layers.append(line(points, "var(--risk)", 3, "if noise was fixed in advance"))
+    layers += [dot(p, filled=p == last) for p in (points[1:] if len(points) <= _MOST // 2 else [last])]
+    labels.append(("if noise was fixed in advance", down(last[1]), "var(--risk)", 600))
+    layers += ends(labels, (end, high), height, right)
+    step = max(1, math.ceil(end / (10 if wide else 5)))
+    x = linear_axis(0, end, grid=False, domain=True, ticks=True, labelPadding=2, titlePadding=8, titleX=0)
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    x["axis"] |= {"values": list(range(0, int(end) + 1, step)), "format": ",.0f", "title": f"releases, {when}"}
+    values, form = steps(50, high, 5)
+    y = linear_axis(50, high)
+    y["axis"] |= {"values": values, "format": form}
+    limit = "" if promised is None else f"; at most {promised:.4g} whatever was chosen"
+    aria = (
+        "Right guesses of 100 after each release, had all noise been fixed in advance: "
+        + ", ".join(f"{k:.0f} released {v:.4g}" for k, v in points)
+        + f"{limit}; a coin 50."
+    )
+    padding = {"left": _ACCOUNT_LEFT, "right": right, "top": 58, "bottom": 56}
+    return frame(aria, plot, height, layers, x, y, padding, "Right guesses of 100", "A coin gets 50")
+
+
+def _above(value: float) -> float:
+    """A round number above what is shown, which does not touch the frame."""
+    for top in (50.1, 50.2, 50.5, 51, 52, 55, 60, 70, 80, 90):
+        if value <= 50 + (top - 50) * 0.94:
+            return float(top)
+    return 100.0

@@ -6,7 +6,7 @@ import html
 import math
 
 from ...numerics.formatting import ceil_count
-from .placement import width_of
+from .layout import width_of
 
 _COLUMNS, _ROWS = 20, 5
 _WIDE, _HIGH = 17.5, 26.0  # 350 wide: fits a phone at its natural size, so that the text never shrinks

@@ -18,9 +18,29 @@ import numpy as np
 
 from ...checks import Array
 from .chart import Chart
-from .marks import Layer, dashed, dots, ends, frame, line, linear_axis, log_axis, text
-from .placement import LINE, Box, Point, Room, block, shortened, width_of, wrapped
-from .scales import Scale, log_ticks, scale, written
+from .layout import (
+    LINE,
+    Box,
+    Layer,
+    Point,
+    Room,
+    Scale,
+    block,
+    dashed,
+    dots,
+    ends,
+    frame,
+    line,
+    linear_axis,
+    log_axis,
+    log_ticks,
+    scale,
+    shortened,
+    text,
+    width_of,
+    wrapped,
+    written,
+)
 
 #: Colour, width and dashes of each line: told apart without colour as well, and by the name beside it.
 _STYLES: tuple[tuple[str, float, tuple[int, ...]], ...] = (

@@ -18,9 +18,9 @@ from markupsafe import Markup
 
 from ... import __version__
 from ..charts import icons
-from ..charts.svg import colours
+from ..charts.chart import meta
+from ..charts.renderers import colours
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
-from ..policy import meta
 from .text import grid, stated
 
 ASSETS = Path(str(files("epsilens.show").joinpath("assets")))

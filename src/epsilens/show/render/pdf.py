@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from .. import document as doc
 from ..charts.icons import filled
 from ..charts.pdf import put, size_of
-from ..charts.svg import LIGHT
+from ..charts.renderers import LIGHT
 from ..pdf.flow import Flow, Piece, broken, line_height
 from ..pdf.page import written
 from ..pdf.tables import Column, Entry, table

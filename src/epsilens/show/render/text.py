@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Columns
+from rich.text import Text
 
 from .. import document as doc
 
@@ -278,3 +286,345 @@ def grid(table: doc.Table) -> Grid:
 
     groups = tuple((group.title, tuple(entries(row) for row in group.rows)) for group in table.groups)
     return Grid(tuple(headings), groups, tuple(f"* {mark}" for mark in marks))
+
+
+# Any document for a terminal: the words of the text, with weight and colour where they help.
+
+_OVER = "bold dark_orange3"
+_ROLES = {"": "not bold", "strong": "bold", "risk": _OVER, "number": "not bold"}
+_TONES = {doc.Tone.BODY: "", doc.Tone.HOW: "", doc.Tone.NOTE: "dim", doc.Tone.WARNING: ""}
+_KINDS = {doc.Kind.VALUE: "bold", doc.Kind.QUIET: "dim", doc.Kind.WORDS: "dim"}
+
+
+def to_terminal(document: doc.Document, width: int) -> str:
+    """The document for a terminal of this width; plain text where it is too narrow for columns."""
+    if width < NARROW:
+        return to_text(document, width)
+    # Rich itself follows NO_COLOR and TERM; the width comes from the caller, who knows the terminal.
+    console = Console(width=width, force_terminal=True, highlight=False, emoji=False, markup=False)
+    with console.capture() as shown:
+        writer = _Writer(console, document.headline)
+        writer.opening(document.opening)
+        for section in document.sections:
+            if doc.Forms.TERMINAL in section.forms:
+                writer.section(section)
+    return untie(shown.get())
+
+
+class _Writer:
+    """Writes blocks one after the other, with a gap between them."""
+
+    def __init__(self, console: Console, headline: str) -> None:
+        self.console, self.headline = console, headline
+        self.begun = False
+        self.before: doc.Block | None = None
+
+    def opening(self, blocks: Sequence[doc.Block]) -> None:
+        if self.headline and not any(isinstance(block, doc.Lead) and block.continues for block in blocks):
+            self.console.print(Text(self.headline, "bold"))
+            self.begun = True
+        self.blocks(blocks)
+
+    def section(self, section: doc.Section) -> None:
+        shown = _shown(section.blocks)
+        if not shown:
+            return
+        if not section.silent:
+            self._gap()
+            self.console.print(Text(heading(section), "bold"))
+        self.blocks(shown, close=not section.silent)
+
+    def blocks(self, blocks: Sequence[doc.Block], *, close: bool = False) -> None:
+        """``close``: the first follows what was written without a gap."""
+        for i, block in enumerate(_shown(blocks)):
+            if not follows(block, self.before) and not (close and i == 0):
+                self._gap()
+            self._write(block)
+            self.before = block
+
+    def _gap(self) -> None:
+        if self.begun:
+            self.console.print()
+        self.begun = True
+
+    def _write(self, block: doc.Block) -> None:
+        out = self.console.print
+        match block:
+            case doc.Lead(paragraphs, continues):
+                start = [doc.Span(f"{self.headline}", "strong"), doc.Span(": ")] if continues and self.headline else []
+                for i, spans in enumerate(paragraphs):
+                    if i:
+                        out()
+                    out(_assembled([*(start if i == 0 else []), *spans]))
+            case doc.Status(text, over):
+                out(Text(f"▲ {text}", _OVER) if over else Text(text, "dim"))
+            case doc.Paragraph(said, tone):
+                out(_assembled(said), style=_TONES[tone])
+            case doc.Notes(items):
+                for item in items:
+                    out(tie(item), style="dim")
+            case doc.Items(items):
+                for item in items:
+                    out(Padding(Text(f"- {tie(item)}", "dim"), (0, 0, 0, 2)))
+            case doc.Facts(items):
+                for fact in items:
+                    out(f"  {fact.term}: {fact.text}", style="dim", soft_wrap=True)
+            case doc.Code(text, command):
+                out(f"Reproduce: {text}" if command else text, style="dim", soft_wrap=True)
+            case doc.Table():
+                self._table(block)
+            case doc.Combinations():
+                for line in combination_lines(block):
+                    out(line, style="dim")
+            case doc.Part(title, blocks):
+                out(Text(title, "bold"))
+                self.blocks(blocks, close=True)
+            case _:  # pictures and folds, which were left out before
+                pass
+
+    def _table(self, table: doc.Table) -> None:
+        made = grid(table)
+        if made.words is not None and len(made.headings) == 2:
+            for line in table_lines(table, self.console.width):
+                self.console.print(line, style="dim" if line.startswith("    ") else "", soft_wrap=True)
+            return
+        self.console.print(_column_widths(made))
+        for note in made.footnotes:
+            self.console.print(f"  {note}", style="dim")
+
+
+def _shown(blocks: Sequence[doc.Block]) -> list[doc.Block]:
+    pictures = (doc.Figure, doc.Figures, doc.Icons, doc.Fold)
+    return [block for block in blocks if doc.Forms.TERMINAL in block.forms and not isinstance(block, pictures)]
+
+
+def _assembled(spans: Sequence[doc.Span]) -> Text:
+    return Text.assemble(*((tie(span.text), _ROLES[span.role]) for span in spans))
+
+
+def _column_widths(made: Grid) -> Columns:
+    grouped = any(title for title, _ in made.groups)
+    named = any(h.short for h in made.headings)
+    out = Columns(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=named)
+    for i, h in enumerate(made.headings):
+        words = h.kind is doc.Kind.WORDS
+        side: Literal["left", "right"] = "left" if i == 0 or words else "right"
+        fixed = not words and (i > 0 or (h.kind is doc.Kind.NAME and made.words is not None))
+        out.add_column(h.short, justify=side, no_wrap=fixed)
+    for title, rows in made.groups:
+        if title:
+            out.add_row()
+            out.add_row(Text(title, "bold"))
+        for row in rows:
+            out.add_row(*_entries(made, row, indent="  " if grouped else ""))
+    return out
+
+
+def _entries(made: Grid, row: doc.Row, indent: str) -> list[Text]:
+    out = []
+    for i, (h, cell) in enumerate(zip(made.headings, row, strict=True)):
+        style = _OVER if cell.over else _KINDS.get(h.kind, "")
+        out.append(Text((indent if i == 0 else "") + tie(cell.text), style))
+    return out
+
+
+# Any document as GitHub-flavoured Markdown.
+
+_BOLD = ("strong", "risk")
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for mark in "\\`*_<>|[]":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def to_markdown(document: doc.Document) -> str:
+    """A heading, the lead with its emphasis, then the sections."""
+    top = document.headline if document.headline and not document.continued else document.title
+    chunks = [f"# {escape(top)}", *_pieces(document.opening, document)]
+    for section in document.sections:
+        if doc.Forms.MARKDOWN not in section.forms:
+            continue
+        made = _pieces(section.blocks, document)
+        chunks += made if section.silent or not made else [f"## {escape(heading(section))}", *made]
+    return "\n\n".join(chunks)
+
+
+def _pieces(blocks: Sequence[doc.Block], document: doc.Document) -> list[str]:
+    return [text for block in blocks if doc.Forms.MARKDOWN in block.forms for text in _markdown_block(block, document)]
+
+
+def _markdown_block(block: doc.Block, document: doc.Document) -> list[str]:
+    match block:
+        case doc.Lead(continues=continues):
+            return _lead(block, document.headline if continues else "")
+        case doc.Status(text, over):
+            state = f"**{'▲ ' if over else ''}{escape(text)}.**"
+            return [f"{escape(document.title)}. {state}"]
+        case doc.Paragraph(said, tone):
+            return [f"> {_spans(said)}" if tone is doc.Tone.WARNING else _spans(said)]
+        case doc.Notes(items):
+            return ["\n".join(f"{escape(item)}  " for item in items)] if items else []
+        case doc.Items(items):
+            return ["\n".join(f"- {escape(item)}" for item in items)] if items else []
+        case doc.Facts(items):
+            return ["\n".join(f"- {escape(fact.term)}: {escape(fact.text)}" for fact in items)]
+        case doc.Code(text, command):
+            return [f"```{'sh' if command else ''}\n{text}\n```"]
+        case doc.Table():
+            return _table(block)
+        case doc.Combinations():
+            return [_combinations(block)] if block.rows else []
+        case doc.Part(title, blocks):
+            made = _pieces(blocks, document)
+            return [f"### {escape(title)}", *made] if made else []
+        case _:  # pictures and folds
+            return []
+
+
+def _lead(lead: doc.Lead, headline: str) -> list[str]:
+    """A lead without emphasis of its own is emphasised as a whole."""
+    paragraphs = lead.paragraphs
+    if not lead.emphasised:
+        paragraphs = tuple(tuple(span._replace(role="strong") for span in paragraph) for paragraph in paragraphs)
+    told = [_spans(paragraph) for paragraph in paragraphs]
+    return [f"**{escape(headline)}**: {told[0]}", *told[1:]] if headline else told
+
+
+def _spans(spans: Sequence[doc.Span]) -> str:
+    return "".join(f"**{escape(s.text)}**" if s.role in _BOLD else escape(s.text) for s in spans)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _table(table: doc.Table) -> list[str]:
+    made = grid(table)
+    sides = ["---" if i == 0 or h.kind is doc.Kind.WORDS else "--:" for i, h in enumerate(made.headings)]
+    lines = [_row([escape(h.head) for h in made.headings]), f"|{'|'.join(sides)}|"]
+    for title, rows in made.groups:
+        if title:
+            lines.append(_row([f"**{escape(title)}**", *([""] * (len(sides) - 1))]))
+        lines += [_row([escape(cell.text.strip()) for cell in row]) for row in rows]
+    return ["\n".join(lines), *(escape(note) for note in made.footnotes)]
+
+
+def _combinations(block: doc.Combinations) -> str:
+    rows = [_row([escape(", ".join(row.members)), escape(row.text)]) for row in block.rows]
+    return "\n".join([_row(["Columns", escape(block.counts)]), "|---|--:|", *rows])
+
+
+# A result as CSV: its main table, numbers in full, for a spreadsheet or a script.
+#
+# Which table that is, is said once here, by where the result's JSON holds it. A result without one is a single row.
+
+#: Where the main table of a result is: the first of these that is a list of records. A star goes through a list, and
+#: what stands beside it there (a paper, an account) is repeated in each row.
+_TABLES = (
+    "rows", "risks", "promises", "tests", "sizes", "series.answers", "answers", "subsets", "pairs", "cases",
+    "accounts.*.releases", "releases", "papers.*.items.*.records", "understanding.columns", "notions",
+)  # fmt: skip
+_BESIDE = ("people", "paper", "title")
+#: A spreadsheet takes what begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_csv(data: Mapping[str, Any]) -> str:
+    """The main table of a result's data; every row has the same columns, empty where it has no value.
+
+    >>> print(to_csv({"risks": [{"key": "guess", "planned": 0.62, "arguments": {"prior": 0.5}}]}), end="")
+    key,planned,arguments.prior
+    guess,0.62,0.5
+    """
+    rows = [dict(_flat(record)) for record in records(data)]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([_cell(name) for name in columns])
+    writer.writerows([_cell(row.get(name)) for name in columns] for row in rows)
+    return file.getvalue()
+
+
+def records(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The records of the main table.
+
+    >>> records({"readings": {"success": 0.7}, "baselines": {"success": 0.5}, "unbounded": []})
+    [{'reading': 'success', 'value': 0.7, 'without': 0.5}]
+    >>> records({"schema": 1, "certainty": 0.5})
+    [{'certainty': 0.5}]
+    """
+    if isinstance(data.get("readings"), Mapping) and isinstance(data.get("experiments"), Mapping):
+        return _side_by_side(data["readings"], data["experiments"])
+    if isinstance(data.get("readings"), Mapping) and isinstance(data.get("baselines"), Mapping):
+        endless = data.get("unbounded", ())
+        choice = data.get("choice") or {}
+        chosen = [{"reading": f"chosen {choice['parameter']}", "value": choice["value"]}] if choice else []
+        return chosen + [
+            {"reading": name, "value": "inf" if name in endless else value, "without": data["baselines"].get(name)}
+            for name, value in data["readings"].items()
+        ]
+    for path in _TABLES:
+        found = list(_along(data, path.split("."), {}))
+        if found:
+            return found
+    return [{name: value for name, value in data.items() if name not in ("schema", "command")}]
+
+
+def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Each reading of a comparison, a column for each experiment."""
+    return [
+        {
+            "reading": reading,
+            **{name: "inf" if reading in experiments[name].get("unbounded", ()) else v for name, v in values.items()},
+        }
+        for reading, values in readings.items()
+    ]
+
+
+def _along(data: Any, path: Sequence[str], beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The records at a path, with the single values that stand beside a star."""
+    if not path:
+        if isinstance(data, list | tuple) and all(isinstance(each, Mapping) for each in data):
+            yield from ({**beside, **each} for each in data)
+        return
+    first, *rest = path
+    if first == "*":
+        for each in data if isinstance(data, list | tuple) else ():
+            if isinstance(each, Mapping):
+                own = {
+                    k: v
+                    for k, v in each.items()
+                    if isinstance(v, str | int | float) and k in ("people", "paper", "title")
+                }
+                yield from _along(each, rest, {**beside, **own})
+    elif isinstance(data, Mapping) and first in data:
+        yield from _along(data[first], rest, beside)
+
+
+def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by name, those inside others with a dot; several single ones in one cell, other lists left out."""
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{name}.")
+        elif not isinstance(value, list | tuple):
+            yield f"{before}{name}", value
+        elif all(not isinstance(each, Mapping | list | tuple) for each in value):
+            yield f"{before}{name}", "; ".join(_cell(each) for each in value)
+
+
+def _cell(value: Any) -> str:
+    """A cell: numbers in full, nothing where there is none, and no text that a spreadsheet would run.
+
+    >>> _cell(0.1), _cell(None), _cell(True), _cell("=1+1"), _cell(-2.0)
+    ('0.1', '', 'true', "'=1+1", '-2.0')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return repr(value) if isinstance(value, float) else str(value)
+    return f"'{value}" if value.startswith(_FORMULA) else value

@@ -19,7 +19,7 @@ from ...plan.starter import yaml_string
 from ...worlds import Relation
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
-from .labels import (
+from .tables import (
     FREQUENCIES,
     MOST,
     called,
@@ -31,16 +31,50 @@ from .labels import (
     limit,
     percent,
     planned,
+    reached,
     risk,
     share,
     subject,
 )
-from .reach import exposure, reached, told_beside
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import Proposal, QueryAccuracy
     from ...assessment.assess import Assessment
-    from ...assessment.risks import AdversaryRisk
+    from ...assessment.risks import AdversaryRisk, TypicalRisk
+
+
+# How far an adversary gets, as it is told: beside the baseline, for people as they are, and for several together.
+
+
+def told_beside(r: AdversaryRisk, value: float, *, guessed: bool) -> tuple[str, str]:
+    """A risk and its baseline out of one denominator, in which the risk also reads otherwise than a limit it breaks.
+
+    A limit that is kept is told as it was given: beside it a risk may read the same, never above.
+    """
+    beside = [r.baseline, *([r.limit] if r.limit is not None and value > r.limit else [])]
+    now, without, *_ = times(value, given=beside, per="of") if guessed else frequencies(value, given=beside)
+    return now, without
+
+
+def exposure(a: Assessment, found: TypicalRisk) -> tuple[str, str]:
+    """The typical and the most exposed person, each by itself: nobody wants 6,157 of 10,000 beside 6,162."""
+    prior = a.release.adversary.prior
+    typical, most = (times(p, given=[max(prior, 1 - prior)], per="of")[0] for p in (found.median, found.largest))
+    return typical, most
+
+
+def together(a: Assessment) -> str:
+    """What several people reveal together, a household say."""
+    if not a.together:
+        return ""
+    told = times(*(p for _, p in a.together), per="of")
+    unit = a.release.data.unit
+    kind = f"with the same {unit} each" if unit else "people"
+    each = ", ".join(f"{k} {kind} {text}" for (k, _), text in zip(a.together, told, strict=True))
+    if a.release.mechanism.neighbours is Relation.REPLACE:
+        return f"Which of two sets of records is that of several people together is guessed right: {each}."
+    who = f"several, those with the same {unit} each," if unit else "several people, a household say,"
+    return f"Whether {who} are all in the table or none of them is guessed right: {each}."
 
 
 #: A group with fewer people is marked.
@@ -71,11 +105,6 @@ def disclosure(
         f"ε = {at} was found by looking at the confidential data, and tells a little about it.",
         f"One person can change it, so whoever knows the rest of the table may learn of them. {instead} {inside}",
     )
-
-
-def second_name(a: Assessment) -> str:
-    """What the second ε is to the planned one."""
-    return "Recommended" if a.verdict.over_risk else "Largest allowed"
 
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:

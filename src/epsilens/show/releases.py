@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..data.queries import Noise
 from ..ledger.budget import CURRENCIES
 from ..ledger.store import EntryKind as Line
 from ..numerics.formatting import count, denominator, floor_digits, thousands
-from .charts.ledger import over_time
+from ..plan.contribution import NoisyNumber
+from ..publish.answers import TOUCHED
+from .assessment.tables import asked_title, error
+from .charts.findings import over_time
 from .document import (
     Block,
     Cell,
+    Code,
     Column,
     Document,
     Fact,
     Facts,
     Figure,
+    Fold,
     Forms,
     Group,
+    Items,
     Kind,
     Lead,
     Paragraph,
+    Part,
     Section,
     Status,
     Table,
     Tone,
+    plain_table,
     said,
-)
-from .words import at_most, cost
+)  # fmt: skip
+from .sentences import at_most, cost
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending
     from ..ledger.ledger import Ledger
+    from ..publish.answers import PlannedAnswers, Published, RemainingBudget
 
 
 _STATES = {
@@ -284,3 +296,142 @@ def _know(account: Account) -> Section:
         blocks.append(Paragraph(said("Kept elsewhere, the hash of the last line shows whether lines were cut off:")))
         blocks.append(Facts((Fact("Head", account.head),)))
     return Section("What to know", tuple(blocks), silent=True)
+
+
+# A release as it is shown: what it promises, the answers with their intervals, and what it cost.
+
+#: Over the plan, at the end.
+PLAN = "The plan"
+
+_KINDS = {
+    NoisyNumber.ANSWER: "answer",
+    NoisyNumber.TOTAL: "sum",
+    NoisyNumber.SIZE: "number of rows",
+    NoisyNumber.PEOPLE: "number of people",
+    NoisyNumber.TOUCHED: "people whom the limit touched",
+}
+_CURRENCIES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ"}
+_OPENS = {
+    "release": "",
+    "saved": "These answers were published before; giving them again spends nothing. ",
+    "dry run": "Nothing was looked at, drawn or spent yet. If it is released: ",
+    "synthetic": "These rows are made up: the answers are about nobody, and nothing was spent. ",
+}
+
+
+def release_sentence(made: Published) -> str:
+    """What it promises, after what it is."""
+    opens = _OPENS[made.kind]
+    told = made.guarantee
+    return opens + (f"{told[0].lower()}{told[1:]}" if opens.endswith(": ") else told)
+
+
+def of_release(made: Published) -> Document:
+    """The promise, the answers, the cost, the plan."""
+    opening: list[Lead | Paragraph] = [Lead((said(release_sentence(made)),))]
+    if made.kind in ("release", "dry run") and not made.ledger:
+        text = "▲ It is in no ledger: nobody counts what is released next about the same people."
+        opening.append(Paragraph(said(text), Tone.WARNING))
+    sections = [Section("The answers", tuple(_tables(made)))] if made.answers else []
+    if made.offered:
+        sections.append(Section("What is published", (_offered(made),)))
+    costs: list[Block] = [
+        _published_room(made.room) if made.room else plain_table(["", "Spent"], _published_cost(made))
+    ]
+    if made.room and all(one.limit is None for one in made.room):
+        text = "▲ This account has no limit: nothing refuses what is released next about the same people."
+        costs.append(Paragraph(said(text), Tone.WARNING))
+    listing = Code(json.dumps(made.plan.public(), indent=2, ensure_ascii=False), command=False)
+    sections += [
+        Section("What they leave out", (Items(made.lost),)),
+        Section("What it costs", tuple(costs)),
+        Section(PLAN, (Fold("The plan as it was released", (listing,)),), forms=Forms.PAGE),
+    ]
+    facts = [] if made.kind == "dry run" else [Fact("Released", _published_when(made.at))]
+    facts += [Fact("Account", made.people)] if made.ledger else []
+    facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
+    facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
+    return Document(made.title, "A release", tuple(opening), tuple(sections), facts=tuple(facts), side=made.title)
+
+
+def _published_when(at: str) -> str:
+    """The minute, in the one time zone the ledger writes."""
+    return f"{at[:10]} {at[11:16]} UTC" if at.endswith("+00:00") else at
+
+
+def _name(release: Published, query: int, own: str) -> str:
+    """A query as the assessment calls it."""
+    asked = release.plan.queries
+    return asked_title(asked[query], bool(release.plan.data.person)) if query < len(asked) else own
+
+
+def _tables(release: Published) -> list[Block]:
+    """A table for each query."""
+    made: list[Block] = []
+    for query, what in dict.fromkeys((answer.query, answer.interval_of) for answer in release.answers):
+        own = [answer for answer in release.answers if (answer.query, answer.interval_of) == (query, what)]
+        columns = [name for name, _ in own[0].group]
+        head = [*(columns or [""]), "Answer", "from", f"to (95 of 100{f', {what}' if what else ''})"]
+        rows = [
+            [
+                *(["(empty)" if v is None else v for _, v in a.group] or ["everyone"]),
+                *map(_number, (a.answer, a.low, a.high)),
+            ]
+            for a in own
+        ]
+        title = own[0].name if what == TOUCHED else _name(release, query, own[0].name)
+        made.append(Part(title, (plain_table(head, rows),)))
+    return made
+
+
+def _offered(release: Published) -> Table:
+    """A line for each number that gets noise: how far it moves an answer, and its scale."""
+    offered = release.offered
+    gaussian = offered[0].noise is Noise.GAUSSIAN
+    law = "σ of Gaussian noise" if gaussian else "b of Laplace noise"
+    rows = []
+    for one in offered:
+        for noisy, scale in one.scales:
+            own = _name(release, one.query, one.name)
+            name = own if len(one.scales) == 1 else f"{own}: {_KINDS[noisy]}"
+            within = error(scale * (1.959963984540055 if gaussian else math.log(20)))
+            rows.append(tuple(map(Cell, (name, _many(one), within, f"{float(f'{scale:.4g}'):,.12g}"))))
+    heads = {"Answers": "Answers", "Noise, 95 of 100 within": "Within", law: law[0]}  # in full, and on a phone
+    columns = Column("Query", Kind.NAME, plain=""), *(Column(head, label=short) for head, short in heads.items())
+    return Table(columns, (Group(tuple(rows)),), "What is published")
+
+
+def _many(one: PlannedAnswers) -> str:
+    if one.answers is None:
+        return "above threshold"
+    return f"{one.answers:,} by {' and '.join(one.by)}" if one.by else "1"
+
+
+def _published_room(room: Sequence[RemainingBudget]) -> Table:
+    def told(value: float) -> str:
+        return "no price" if math.isinf(value) else cost(value)
+
+    rows = [
+        [
+            _CURRENCIES[one.currency],
+            told(one.spent),
+            told(one.after),
+            "none" if one.limit is None else floor_digits(one.limit),
+            "" if one.left is None else floor_digits(one.left),
+        ]
+        for one in room
+    ]
+    return plain_table(["", "So far", "With this", "Limit", "Left"], rows)
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:,.12g}"
+
+
+def _published_cost(made: Published) -> list[list[str]]:
+    words = {
+        "epsilon": "ε", "slack": "δ that goes with ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ of names",
+    }  # fmt: skip
+    return [
+        [words[name], "no price" if value is None else cost(value)] for name, value in made.spent.items() if value != 0
+    ]

@@ -19,10 +19,10 @@ from ...calibration.sweep import sweep
 from ...catalogue.parameters import PARAMETERS
 from ...catalogue.readings import find_reading
 from ...errors import InputError
+from ...mechanisms.claimed import Claim
 from ...numerics.formatting import ceil_digits, floor_digits
-from ..advice import falls
-from ..sentences import question
-from ..words import number, small
+from ..explanation import claim_roc, judged
+from ..sentences import falls, number, question, small
 from . import curves
 from .chart import Chart
 from .lines import Axis, Series, lines
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ...calibration.sweep import Sweep
     from ...checks import Array
     from ...experiment import Experiment
-    from .placement import Point
+    from .chart import Chart
+    from .layout import Point
 
 
 #: Names a reader may give a curve, beside its own: the readings that are points of it.
@@ -340,3 +341,28 @@ def choices_chart(found: Choices) -> Chart:
     title = f"Chosen {spoken}"
     return lines("choices", title, f"by the limit on {find_reading(one.reading_name).label}", drawn,
                  Axis(low, high, f"limit on {find_reading(one.reading_name).label}"), y, aria)  # fmt: skip
+
+
+# The charts a result offers by name, where it needs no extra; an assessment's stand with it.
+
+
+def of_experiment(e: Experiment, name: str, **asked: Any) -> Chart:
+    """A curve, beside those of others; the ROC of a claim alone by what is known of the noise."""
+    if isinstance(e, Claim) and name == "roc" and not asked.get("against"):
+        return claim_roc(judged(e, asked["prior"], asked["fpr"]), asked["fpr"])
+    return experiment_chart(e, name, **asked)
+
+
+def of_choice(choice: Choice, name: str) -> Chart:
+    """The reading around what was chosen."""
+    return choice_chart(choice)
+
+
+def of_choices(found: Choices, name: str) -> Chart:
+    """What was chosen by its limit."""
+    return choices_chart(found)
+
+
+def of_sweep(found: Sweep, name: str, *, log: bool | None = None) -> Chart:
+    """A reading by its name."""
+    return sweep_chart(found, name, log)
