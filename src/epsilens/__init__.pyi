@@ -15,9 +15,9 @@ from .auditing.result import Audit as Audit
 from .calibration.choose import Choice as Choice
 from .calibration.choose import Choices as Choices
 from .calibration.choose import choose as choose
-from .calibration.comparison import Comparison as Comparison
-from .calibration.comparison import compare as compare
+from .calibration.sweep import Comparison as Comparison
 from .calibration.sweep import Sweep as Sweep
+from .calibration.sweep import compare as compare
 from .calibration.sweep import sweep as sweep
 from .data.correlation.correlation import Correlation as Correlation
 from .data.correlation.correlation import correlate as correlate
@@ -30,8 +30,8 @@ from .errors import MissingExtra as MissingExtra
 from .errors import NoSolutionError as NoSolutionError
 from .experiment import Experiment as Experiment
 from .ledger.ledger import Ledger as Ledger
-from .mechanisms.claimed import Claim as Claim
-from .mechanisms.claimed import claim as claim
+from .mechanisms.claims import Claim as Claim
+from .mechanisms.claims import claim as claim
 from .mechanisms.composition import compose as compose
 from .mechanisms.composition import group as group
 from .mechanisms.noise import gaussian as gaussian

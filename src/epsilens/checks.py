@@ -164,7 +164,7 @@ def privacy_loss(name: str, value: ArrayLike) -> Array:
 def broadcastable(**arrays: Array) -> None:
     """Arrays whose shapes broadcast.
 
-    >>> fitting(kl=np.zeros(2), a=np.zeros(3))
+    >>> broadcastable(kl=np.zeros(2), a=np.zeros(3))
     Traceback (most recent call last):
     epsilens.errors.InputError: the shapes do not fit together (kl (2,), a (3,)): give shapes that broadcast
     """
@@ -208,7 +208,7 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
 def has_length(value: Any) -> bool:
     """Whether it has a length: an array without dimensions has the method, and no answer.
 
-    >>> sized([]), sized(np.zeros(2)), sized(np.array(0.5)), sized(3)
+    >>> has_length([]), has_length(np.zeros(2)), has_length(np.array(0.5)), has_length(3)
     (True, True, False, False)
     """
     try:

@@ -80,7 +80,7 @@ class WriteError(InputError):
 def type_phrase(value: Any) -> str:
     """The kind of a value with its article, for a sentence about one that is of the wrong kind.
 
-    >>> kind_of(3), kind_of([]), kind_of(None)
+    >>> type_phrase(3), type_phrase([]), type_phrase(None)
     ('an int', 'a list', 'None')
     """
     name = type(value).__name__
@@ -92,7 +92,7 @@ def type_phrase(value: Any) -> str:
 def require(module: str, purpose: str, extra: str = "") -> ModuleType:
     """The module, or a sentence naming the extra that brings it, or one that brings all that the purpose needs.
 
-    >>> need("dp_accounting.nothing_like_it", "reading an event")
+    >>> require("dp_accounting.nothing_like_it", "reading an event")
     Traceback (most recent call last):
     epsilens.errors.MissingExtra: reading an event needs the package 'dp-accounting': install it with  pip install ...
     """
@@ -114,7 +114,7 @@ class NoSolutionError(EpsilensError):
 def suggestion(name: Any, known: Iterable[str]) -> str:
     """What to add to a sentence about a name that is not known, where one that is comes close to it.
 
-    >>> meant("laplac", ["laplace", "gaussian"]), meant("cauchy", ["laplace"])
+    >>> suggestion("laplac", ["laplace", "gaussian"]), suggestion("cauchy", ["laplace"])
     (' (did you mean laplace?)', '')
     """
     if not isinstance(name, str) or len(name) > 40:

@@ -22,8 +22,8 @@ from .results import ChartLike, ChartsLike, Result, presenter
 from .worlds import MEMBERSHIP, Worlds
 
 if TYPE_CHECKING:
-    from .laws.latent import Latent
-    from .laws.product import Factor
+    from .laws.product import ProductFactor
+    from .readings.law import Latent
 
 
 _MOST_TIMES = 10**9
@@ -457,11 +457,11 @@ def require_independent(experiment: Experiment) -> Experiment:
     return experiment
 
 
-def product_factor(experiment: Experiment, count: int = 1) -> Factor:
+def product_factor(experiment: Experiment, count: int = 1) -> ProductFactor:
     """Its law as a factor of a product of independent answers."""
-    from .laws.product import Factor  # late, here and below: most experiments are never composed
+    from .laws.product import ProductFactor  # late, here and below: most experiments are never composed
 
-    return Factor(require_independent(experiment).law, count, experiment.name, not experiment.many)
+    return ProductFactor(require_independent(experiment).law, count, experiment.name, not experiment.many)
 
 
 def compose_counted(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:

@@ -160,9 +160,9 @@ class Result:
 
     def to_csv(self) -> str:
         """Its main table, numbers in full."""
-        told = getattr(self, "rows", None)
-        told = told() if callable(told) else told
-        rows = list(told) if isinstance(told, Iterable) else []  # of a scan it is how many there are
+        parameters = getattr(self, "rows", None)
+        parameters = parameters() if callable(parameters) else parameters
+        rows = list(parameters) if isinstance(parameters, Iterable) else []  # of a scan it is how many there are
         own = rows and all(isinstance(row, Mapping) for row in rows)
         return presenter().csv({"rows": rows} if own else self.to_dict())
 
@@ -204,7 +204,7 @@ _COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 def escape_controls(text: str) -> str:
     r"""The text with control characters spelled out: names and values of a table may carry commands to a terminal.
 
-    >>> harmless("\x1b[2Jward")
+    >>> escape_controls("\x1b[2Jward")
     '\\x1b[2Jward'
     """
     return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
@@ -213,7 +213,7 @@ def escape_controls(text: str) -> str:
 def join_words(items: Sequence[str]) -> str:
     """Words in a row.
 
-    >>> listed(["site", "age", "sex"]), listed(["site"])
+    >>> join_words(["site", "age", "sex"]), join_words(["site"])
     ('site, age and sex', 'site')
     """
     if len(items) < 2:

@@ -23,29 +23,29 @@ _MOST = 60  # letters; whoever writes more means something else
 def parse_share(text: str) -> float | None:
     """The share that a percentage or a count out of another is, rounded once; None for any other text.
 
-    >>> share_of("55%"), share_of("55 of 100"), share_of("5,500 of 10,000"), share_of("1 in 4"), share_of("0.55")
-    (0.55, 0.55, 0.55, 0.25, None)
+    >>> [parse_share(text) for text in ("55%", "55 of 100", "5,500 of 10,000", "1 in 4", "0.55")]
+    [0.55, 0.55, 0.55, 0.25, None]
     """
     said = text.strip()
     if len(said) > _MOST:
         return None
-    if found := _PERCENT.fullmatch(said):
-        return float(_exact(found[1]) / 100)
-    if found := _COUNT.fullmatch(said):
-        whole = _exact(found[2])
-        return float(_exact(found[1]) / whole) if whole else None
+    if result := _PERCENT.fullmatch(said):
+        return float(_exact(result[1]) / 100)
+    if result := _COUNT.fullmatch(said):
+        whole = _exact(result[2])
+        return float(_exact(result[1]) / whole) if whole else None
     return None
 
 
 def parse_shares(value: Any) -> Any:
     """What was given, every share written as text in it as the number it is; anything else as it stands.
 
-    >>> shares_of("55%"), shares_of(["1 of 10", 0.5]), shares_of("x")
+    >>> parse_shares("55%"), parse_shares(["1 of 10", 0.5]), parse_shares("x")
     (0.55, [0.1, 0.5], 'x')
     """
     if isinstance(value, str):
-        found = parse_share(value)
-        return value if found is None else found
+        result = parse_share(value)
+        return value if result is None else result
     return [parse_shares(each) for each in value] if isinstance(value, list | tuple) else value
 
 
@@ -56,7 +56,7 @@ def _exact(number: str) -> Fraction:
 def share_suggestion(value: float) -> str:
     """What to write instead of a share that may have been meant as a percentage; empty where none can be meant.
 
-    >>> unclear(55.0), unclear(0.55), unclear(1000.0)
+    >>> share_suggestion(55.0), share_suggestion(0.55), share_suggestion(1000.0)
     ('55%, 55 of 100 or 0.55', '', '')
     """
     if not 1 < value <= 100:

@@ -44,7 +44,7 @@ _WORDS = {
 class Worlds:
     """A pair of worlds: its kind, whether H0 and H1 are exchanged, and words of its own where the usual do not fit.
 
-    >>> Worlds(Kind.MEMBERSHIP).h1, Worlds(Kind.MEMBERSHIP).reverse().h1
+    >>> Worlds(WorldsKind.MEMBERSHIP).h1, Worlds(WorldsKind.MEMBERSHIP).reverse().h1
     ('the person is in the data', 'the person is not in the data')
     """
 
@@ -81,7 +81,7 @@ TAMPERING = Worlds(WorldsKind.TAMPERING)
 def worlds_of_values(first: object, second: object) -> Worlds:
     """Two values of the person's record.
 
-    >>> of_values("a", "b").h1
+    >>> worlds_of_values("a", "b").h1
     "the person's record has the value b"
     """
     words = f"the person's record has the value {first}", f"the person's record has the value {second}"
@@ -91,8 +91,8 @@ def worlds_of_values(first: object, second: object) -> Worlds:
 def parse_relation(neighbours: object) -> Relation:
     """The neighbouring relation by its name.
 
-    >>> neighbours_of("replace")
-    <Neighbours.REPLACE: 'replace'>
+    >>> parse_relation("replace")
+    <Relation.REPLACE: 'replace'>
     """
     try:
         return Relation(str(neighbours))
@@ -107,7 +107,7 @@ def parse_relation(neighbours: object) -> Relation:
 def worlds_of_relation(neighbours: object) -> Worlds:
     """The two worlds of a neighbouring relation.
 
-    >>> between("add-remove") == MEMBERSHIP, between("replace").replaces
+    >>> worlds_of_relation("add-remove") == MEMBERSHIP, worlds_of_relation("replace").replaces
     (True, True)
     """
     return RECORD if parse_relation(neighbours) is Relation.REPLACE else MEMBERSHIP

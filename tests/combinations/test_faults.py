@@ -11,9 +11,9 @@ from tests.combinations.judge import ENUMERATED, Case, forget, judge
 
 import epsilens as el
 from epsilens.laws.finite import FiniteStep
-from epsilens.laws.geometric import GeometricDifference
 from epsilens.laws.laplace import LaplaceReplacementStep
 from epsilens.mechanisms import batches, sampling
+from epsilens.mechanisms.discrete import GeometricDifference
 from epsilens.readings.law import Law
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -25,12 +25,12 @@ def _no_mass_between(patch: pytest.MonkeyPatch) -> None:
 
 
 def _a_pass_for_each_row(patch: pytest.MonkeyPatch) -> None:
-    whole = batches._passes
+    whole = batches._epoch_passes
 
     def restarted(rows: Sequence[Any]) -> list[Any]:
         return [one for row in rows for one in whole([row])]
 
-    patch.setattr(batches, "_passes", restarted)
+    patch.setattr(batches, "_epoch_passes", restarted)
 
 
 def _atoms_that_end(patch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,9 @@ def _records_drawn_anew(patch: pytest.MonkeyPatch) -> None:
 
 
 def _a_group_as_a_claim(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(FiniteStep, "moves", property(lambda self: self.far is not None and self.far.moves))
+    patch.setattr(
+        FiniteStep, "scales_by_group", property(lambda self: self.far is not None and self.far.scales_by_group)
+    )
 
 
 def _a_bound_called_exact(patch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import epsilens as el
-from epsilens.mechanisms.arrays import MOST, arrays
+from epsilens.mechanisms.builders import MOST, vectorized
 
 #: A builder, what is fixed, and two values of each parameter that may be an array.
 BUILDERS: Mapping[str, tuple[Callable[..., el.Experiment], dict[str, Any], dict[str, tuple[Any, Any]]]] = {
@@ -150,7 +150,7 @@ def test_what_is_refused(build: Callable[[], Any], said: str) -> None:
 
 
 def test_a_builder_of_ones_own() -> None:
-    @arrays("epsilon")
+    @vectorized("epsilon")
     def twice(epsilon: Any, noise: Any = None) -> el.Experiment:
         return el.laplace(epsilon=epsilon).repeat(2)
 

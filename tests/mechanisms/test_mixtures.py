@@ -11,8 +11,8 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import InputError
-from epsilens.mechanisms.batches import Row
-from epsilens.mechanisms.mixtures import in_anothers_place
+from epsilens.mechanisms.batches import ScheduleSegment
+from epsilens.mechanisms.mixtures import substitution_law
 from epsilens.readings.law import Exactness
 from epsilens.worlds import Relation
 
@@ -169,8 +169,8 @@ def test_no_batch_tells_more(again: bool, people: int) -> None:
         angle, size = rng.uniform(0, 2 * math.pi), min(1.0, rng.uniform(0.4, 1.4))
         return size * np.array([math.cos(angle), math.sin(angle)])
 
-    row = [Row(sigma, batch / n, 1, n, batch)]
-    added, replaced = (in_anothers_place(row, relation, 1e-3, people, again) for relation in Relation)
+    row = [ScheduleSegment(sigma, batch / n, 1, n, batch)]
+    added, replaced = (substitution_law(row, relation, 1e-3, people, again) for relation in Relation)
     pull = np.array([1.0, 0.0])
     cases = [([pull] * people, [-pull] * people, [-pull] * (n - people))]  # the worst for add/remove
     cases += [

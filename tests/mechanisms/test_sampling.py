@@ -72,7 +72,7 @@ def test_what_cannot_be_sampled() -> None:
         el.subsample(el.mechanisms.geometric(epsilon=1.0), 0.1, neighbours="replace")
     for fine in ("laplace", "gaussian", "randomized_response"):  # as the sentence says
         given: dict[str, Any] = {"psi": 1.0} if fine == "gaussian" else {"epsilon": 1.0}
-        assert el.subsample(getattr(el, fine)(**given), 0.1, neighbours="replace").advantage() > 0
+        assert el.subsample(getattr(el.mechanisms, fine)(**given), 0.1, neighbours="replace").advantage() > 0
 
 
 def test_everybody_drawn_and_a_record_replaced_is_twice_the_shift() -> None:

@@ -138,7 +138,7 @@ FAULTS = (
         (f"{LAWS}[2.2 shuffled on a schedule]", "tests/mechanisms/test_batches.py"),
     ),
     Fault(
-        "2.3", "geometric noise x two noisy answers", "laws/geometric.py",
+        "2.3", "geometric noise x two noisy answers", "mechanisms/discrete.py",
         "        return np.concatenate((tail + most, log_p0, tail)), np.concatenate((-most, llr, most))\n",
         "        return log_p0, llr\n",
         (f"{LAWS}[2.3 a supremum that is a limit]", "tests/attacks/test_differencing.py"),
@@ -162,7 +162,7 @@ FAULTS = (
         ("tests/auditing/test_readings.py::test_a_bound_above_the_claim_and_a_violation_are_one",),
     ),
     Fault(
-        "2.7", "groups x noise that shifts", "laws/geometric.py",
+        "2.7", "groups x noise that shifts", "mechanisms/discrete.py",
         "        return FiniteStep(moved.law().atoms(), True, translation=moved) if moved._enumerable else None\n",
         "        return None\n",
         (f"{LAWS}[2.7 a group that moves noise]", "tests/laws/test_discrete_noise.py"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import epsilens as el
-from epsilens.mechanisms.noise import tail
+from epsilens.mechanisms.noise import noise_tail
 from epsilens.papers import unsal2022
 from epsilens.papers.items import Agreement, read_items
 
@@ -21,7 +21,7 @@ def records_of(name: str) -> Sequence[Mapping[str, Any]]:
 
 def test_theorem_3() -> None:
     for alpha in (0.001, 0.05, 0.3, 0.5):
-        rate = float(tail("laplace", np.asarray(unsal2022.threshold_printed(alpha))))
+        rate = float(noise_tail("laplace", np.asarray(unsal2022.threshold_printed(alpha))))
         assert rate == pytest.approx(1 / (4 * (1 - alpha)))
         assert rate >= 0.25
     records = records_of("theorem_3")

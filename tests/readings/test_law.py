@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from scipy import stats
+from tests.specimens import EXPERIMENTS
 
 import epsilens as el
+from epsilens.errors import InputError
 from epsilens.experiment import Experiment
 from epsilens.laws.laplace import Laplace
+from epsilens.readings.guesses import odds
 from epsilens.readings.law import Exactness, Law
 
 EXACT = [
@@ -100,3 +107,68 @@ def test_epsilon_read_again_never_exceeds_delta() -> None:
     for e in (*EXACT, *ROUNDED):
         for delta in (1e-9, 1e-3, 0.2):
             assert e.delta(e.epsilon(delta)) <= delta
+
+
+# Readings of single guesses against exact fractions.
+
+
+@pytest.mark.parametrize("prior", [1.025275613047908e-14, 1e-300, 0.1, 0.5, 0.9, 1 - 2.0**-53])
+def test_odds_keep_their_digits(prior: float) -> None:
+    exact = (1 - Fraction(prior)) / Fraction(prior)
+    assert abs(Fraction(float(odds(np.asarray(prior)))) - exact) <= exact * Fraction(2) ** -52
+
+
+def test_precision_where_everyone_is_recognised() -> None:
+    """R = 1, so it is π/(π + (1−π)α)."""
+    prior, alpha = 1.025275613047908e-14, 1.650748272344813e-09
+    strong = el.compose(el.laplace(epsilon=0.2848467536260691).repeat(687), el.gaussian(psi=27.02192470911756))
+    low, high = strong.reverse().bracket("precision", prior=prior, alpha=alpha)
+    p, a = Fraction(prior), Fraction(alpha)
+    exact = p / (p + (1 - p) * a)
+    assert Fraction(float(low)) < exact <= Fraction(float(high)) * (1 + Fraction(2) ** -52)
+
+
+# Rényi divergences of every kind of experiment: they never fall with the order, and their brackets hold each other.
+
+ORDERS = (2.0, 100.0, 1e6, 1e12, 1e16, 1e20, 1e100, 1e155, 1e300)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_divergences_rise_with_the_order_however_high(name: str) -> None:
+    made = EXPERIMENTS[name]()
+    for e in (made, made.reverse()):
+        last = np.asarray(e.bracket("renyi", order=math.inf)[1])
+        ends = [e.bracket("renyi", order=a) for a in ORDERS]
+        lows, highs = np.stack([low for low, _ in ends]), np.stack([high for _, high in ends])
+        assert not np.isnan(lows).any()
+        assert (lows <= highs).all()
+        most = np.maximum.accumulate(lows, axis=0)
+        with np.errstate(invalid="ignore"):
+            assert (most <= highs * (1 + 1e-12)).all()
+            assert (lows <= last * (1 + 1e-9) + 1e-12).all()
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 0.01, 0.3, 0.5, 0.7, 0.999])
+@pytest.mark.parametrize("sensitivity", [1.0, 3.0])
+def test_false_alarms_and_power_at_the_cut_off(alpha: float, sensitivity: float) -> None:
+    e = el.laplace(epsilon=0.8, sensitivity=sensitivity)
+    noise = stats.laplace(scale=sensitivity / 0.8)
+    cut = e.threshold(alpha)
+    assert noise.sf(cut) == pytest.approx(alpha, rel=1e-12)
+    assert noise.sf(cut - sensitivity) == pytest.approx(e.recall(alpha), rel=1e-12)
+    g = el.gaussian(sigma=2.0, sensitivity=sensitivity)
+    cut = g.threshold(alpha)
+    assert stats.norm(scale=2.0).sf(cut) == pytest.approx(alpha, rel=1e-9)
+    assert stats.norm(scale=2.0).sf(cut - sensitivity) == pytest.approx(g.recall(alpha), rel=1e-9)
+
+
+def test_ends_arrays_and_refusals() -> None:
+    e = el.laplace(epsilon=1.0)
+    assert e.threshold(0.0) == np.inf
+    assert e.threshold(1.0) == -np.inf
+    assert np.asarray(e.threshold([0.05, 0.5])).tolist() == [pytest.approx(np.log(10)), 0.0]
+    with pytest.raises(InputError, match="threshold is asked of geometric"):
+        el.mechanisms.geometric(epsilon=1.0).threshold(0.1)
+    with pytest.raises(InputError, match="alpha"):
+        e.threshold(1.5)
+    assert e.reverse().threshold(0.1) == e.threshold(0.1)

@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri, owens_t
 
 from ..checks import Array
 from ..data.queries import Noise, QueryKind
-from ..mechanisms.noise import quantile, tail
+from ..mechanisms.noise import noise_quantile, noise_tail
 from ..numerics.roots import root
 from ..plan.answers import ExactAnswer
 from ..plan.contribution import NoisyNumber, noisy_numbers
@@ -68,17 +68,17 @@ def additive_miss(noise: Noise, bias: Array, scale: Array, error: Array) -> Arra
     """P(|bias + scale·Z| > error)."""
     scale = np.maximum(scale, _TINY)
     with np.errstate(over="ignore"):
-        return np.asarray(tail(noise, (error - bias) / scale) + tail(noise, (error + bias) / scale))
+        return np.asarray(noise_tail(noise, (error - bias) / scale) + noise_tail(noise, (error + bias) / scale))
 
 
 def thresholded_error(noise: Noise, bounded: Array, value: Array, scale: float, threshold: float, miss: Array) -> Array:
     """The error of a count that is published only where it reaches a threshold itself; infinite where that is rare."""
     bias = bounded - value
     free = additive_error(noise, bias, np.asarray(scale), miss)
-    hidden = tail(noise, (bounded - threshold) / max(scale, _TINY))
-    below = tail(noise, (free + bias) / max(scale, _TINY))
+    hidden = noise_tail(noise, (bounded - threshold) / max(scale, _TINY))
+    below = noise_tail(noise, (free + bias) / max(scale, _TINY))
     spare = np.asarray(miss - hidden)
-    held = bias + scale * quantile(noise, np.maximum(spare, _TINY))
+    held = bias + scale * noise_quantile(noise, np.maximum(spare, _TINY))
     return np.where(spare <= 0, np.inf, np.where(below >= hidden, free, np.maximum(held, free)))
 
 
@@ -90,8 +90,8 @@ def above_ratio(noise: Noise, tau: Array, total: Array, size: Array, scale: floa
     tau, total, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tau, total, size))
     scale = max(scale, _TINY)
     if size_scale == 0:
-        return np.asarray(tail(noise, (tau * np.maximum(size, 1.0) - total) / scale))
-    floor = tail(noise, (size - 1) / size_scale) * tail(noise, (tau - total) / scale)
+        return np.asarray(noise_tail(noise, (tau * np.maximum(size, 1.0) - total) / scale))
+    floor = noise_tail(noise, (size - 1) / size_scale) * noise_tail(noise, (tau - total) / scale)
     part = _laplace_part if noise is Noise.LAPLACE else _gaussian_part
     return np.asarray(np.clip(floor + part(tau, total, size, scale, size_scale), 0.0, 1.0))
 
@@ -225,7 +225,7 @@ class ErrorLaw:
             return np.zeros_like(self.columns.value)
         own = self.people_scale is None
         seen, scale = (self.columns.bounded, self.scale) if own else (self.columns.people, self.people_scale)
-        chance = tail(self.noise, (seen - self.threshold) / (scale or 1e-300))
+        chance = noise_tail(self.noise, (seen - self.threshold) / (scale or 1e-300))
         return np.where(self.columns.people > 0, chance, 1.0)  # where nobody counts there is nothing to name
 
     def open(self) -> ErrorLaw:

@@ -22,12 +22,11 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite import Finite
 from ..laws.laplace import Laplace
-from ..laws.latent import Latent
 from ..laws.normal import Normal
 from ..laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.values import ValueSemantics
-from ..readings.law import Law
+from ..readings.law import Latent, Law
 from ..results import SentenceResult, ShortResult
 from ..worlds import Worlds, WorldsKind, worlds_of_values
 from .knowledge import Informed, Knowledge, distribution, json_labels

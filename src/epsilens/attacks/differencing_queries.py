@@ -18,12 +18,12 @@ from ..checks import float_or_array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite import Finite
-from ..laws.geometric import MOST_ATOMS, Geometric, GeometricDifference
 from ..laws.laplace import Laplace
 from ..laws.normal import Normal
 from ..laws.piecewise import ClampedLaw, LaplaceMixture, LaplaceSum, LineLaw, PiecewiseLaw
 from ..laws.sums import LaplaceSumShift
-from ..mechanisms.arrays import arrays
+from ..mechanisms.builders import vectorized
+from ..mechanisms.discrete import MOST_ATOMS, Geometric, GeometricDifference
 from ..mechanisms.noise import calibrated_psi
 from ..readings.law import Law
 from ..worlds import SECRET
@@ -176,7 +176,7 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     return low, high
 
 
-@arrays("epsilon", "n", "value", "mean", "sensitivity")
+@vectorized("epsilon", "n", "value", "mean", "sensitivity")
 def differencing_average(
     *,
     epsilon: ArrayLike,
@@ -251,7 +251,7 @@ def _average_notes(eps: float, true: float, narrow: bool) -> tuple[str, ...]:
     return (f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: {why}",)
 
 
-@arrays("epsilon", "target")
+@vectorized("epsilon", "target")
 def differencing_median(
     *, epsilon: ArrayLike, values: ArrayLike, target: ArrayLike, bounds: tuple[float, float]
 ) -> Experiment:

@@ -33,10 +33,10 @@ from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Step
 from ..laws.composition.wrappers import LabelledSampleStep
 from ..laws.finite import MOST_LOSS, Finite
-from ..laws.intersection import TwoSidedBound
 from ..laws.laplace import Laplace
 from ..laws.normal import KnownShiftStep, Normal, NormalStep
 from ..laws.piecewise import LaplaceMixture, NormalMixture, PiecewiseLaw
+from ..laws.product import TwoSidedBound
 from ..numerics.roots import root
 from ..readings.law import Law
 
@@ -350,7 +350,7 @@ def _furthest_pair_bound(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Co
             f"{1 / MOST_LOSS:g} times that"
         )
     factors = [
-        products.Factor((Laplace if a.noise == "scale" else Normal)(np.asarray(d)), k)
+        products.ProductFactor((Laplace if a.noise == "scale" else Normal)(np.asarray(d)), k)
         for (a, k), d in zip(answers, moved.tolist(), strict=True)
         if d > 0
     ]

@@ -34,15 +34,22 @@ from ..checks import Array, Number, float_or_array
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment
 from ..laws.laplace import Laplace
-from ..laws.latent import Latent
 from ..laws.normal import Normal
 from ..laws.stretched import StretchedLaplace, StretchedNormal
-from ..mechanisms.noise import Noise, calibrate, log_tail, quantile, tail, together, two_sided_quantile
+from ..mechanisms.noise import (
+    CalibratedNoise,
+    calibrate_noise,
+    check_shapes,
+    log_noise_tail,
+    noise_quantile,
+    noise_tail,
+    two_sided_noise_quantile,
+)
 from ..numerics.formatting import json_value
 from ..numerics.roots import root
 from ..numerics.special import probit_gap
 from ..numerics.values import ValueSemantics
-from ..readings.law import Law
+from ..readings.law import Latent, Law
 from ..results import SentenceResult, ShortResult
 from ..worlds import TAMPERING
 
@@ -96,10 +103,10 @@ def power_of(test: str, noise: str, m: Array, theta: float, alpha: Array) -> Arr
     1 − e^{−m/θ}·sinh(k/θ) beyond (Eq. 39 and 42, the latter valid only there).
     """
     if test == "one-sided":
-        return tail(noise, (quantile(noise, alpha) - m) / theta)
-    k = two_sided_quantile(noise, alpha)
+        return noise_tail(noise, (noise_quantile(noise, alpha) - m) / theta)
+    k = two_sided_noise_quantile(noise, alpha)
     if noise == "gaussian":
-        return np.minimum(tail(noise, (k - m) / theta) + tail(noise, (k + m) / theta), 1.0)
+        return np.minimum(noise_tail(noise, (k - m) / theta) + noise_tail(noise, (k + m) / theta), 1.0)
     near, far = np.exp((np.minimum(m - k, 0.0)) / theta), np.exp(-(m + k) / theta)
     beyond = np.exp(-np.maximum(m - k, 0.0) / theta)
     return np.asarray(np.where(m <= k, 0.5 * (near + far), 1 - 0.5 * (beyond - far)))
@@ -138,7 +145,7 @@ class Tampering(Experiment):
         exchanged. It is the optimal test for ``stretch`` 1 only.
         """
         a, noise, m, theta, unit = self._units(alpha)
-        k = quantile(noise, a) * unit
+        k = noise_quantile(noise, a) * unit
         up = np.asarray(self.parameters["bias"]) >= 0
         below, above = np.where(up, -np.inf, -k), np.where(up, k, np.inf)
         power = power_of("one-sided", noise, m, theta, a)
@@ -147,7 +154,7 @@ class Tampering(Experiment):
     def two_sided(self, alpha: ArrayLike) -> Rule:
         """Alarm beyond ±k, for a defender who does not know the sign of the bias (Theorem 4); optimal at bias 0."""
         a, noise, m, theta, unit = self._units(alpha)
-        k = two_sided_quantile(noise, a) * unit
+        k = two_sided_noise_quantile(noise, a) * unit
         side = np.where(np.asarray(self.parameters["bias"]) >= 0, k, -k)
         return _rule("two-sided", side, -k, k, a, power_of("two-sided", noise, m, theta, a))
 
@@ -231,9 +238,9 @@ def tampering(
     (0.27182818284590..., 0.154308, 0.27182818284590...)
     """
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
-    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
+    made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     moved = checks.real("bias", bias)
-    together(bias=moved, noise=made.unit)
+    check_shapes(bias=moved, noise=made.unit)
     with np.errstate(over="ignore"):
         m = np.asarray(np.abs(moved) / made.unit)
     theta = checked_stretch(stretch)
@@ -347,8 +354,8 @@ def _miss_rate(test: str, noise: str, m: float, theta: float, alpha: float) -> f
     if test == "optimal":
         return float(tampering_law(noise, np.asarray(m), theta).tradeoff(np.asarray(alpha)))
     if noise == "gaussian" and test == "two-sided":  # 1 − power would lose the digits of a small miss
-        k = two_sided_quantile(noise, np.asarray(alpha))
-        return float(tail(noise, (m - k) / theta) - tail(noise, (m + k) / theta))
+        k = two_sided_noise_quantile(noise, np.asarray(alpha))
+        return float(noise_tail(noise, (m - k) / theta) - noise_tail(noise, (m + k) / theta))
     return 1 - _power(test, noise, m, theta, alpha)
 
 
@@ -371,7 +378,9 @@ def boundary(test: str, noise: str, theta: float, alpha: float, power: float) ->
     if noise == "laplace" and test == "two-sided":
         return _two_sided(theta, alpha, power)
     if test == "two-sided":  # its power is at least that of the side the bias is on
-        high = float(two_sided_quantile(noise, np.asarray(alpha)) - theta * quantile(noise, np.asarray(power)))
+        high = float(
+            two_sided_noise_quantile(noise, np.asarray(alpha)) - theta * noise_quantile(noise, np.asarray(power))
+        )
     else:  # no test does better, so the one-sided one needs more
         high = _one_sided(noise, theta, alpha, power)
 
@@ -390,7 +399,7 @@ def boundary(test: str, noise: str, theta: float, alpha: float, power: float) ->
 
 def _one_sided(noise: str, theta: float, alpha: float, power: float) -> float:
     if theta != 1:
-        return float(quantile(noise, np.asarray(alpha)) - theta * quantile(noise, np.asarray(power)))
+        return float(noise_quantile(noise, np.asarray(alpha)) - theta * noise_quantile(noise, np.asarray(power)))
     gap = power - alpha
     if noise == "gaussian":
         return float(probit_gap(np.asarray(alpha), np.asarray(gap), np.asarray(1 - power)))
@@ -458,7 +467,7 @@ def hidden_bias(
     """
     a, p, theta = _rates(alpha, power, test, stretch)
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
-    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
+    made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     least = _power(test, made.kind, 0.0, theta, a)
     if p < least * (1 - 1e-12):
         raise NoSolutionError(
@@ -494,7 +503,7 @@ def detected_bias(
     """
     a, p, theta = _rates(alpha, power, test, stretch)
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
-    made = calibrate(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
+    made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     m = boundary(test, made.kind, theta, a, p)
     return _in_units(m, made.unit, lambda size: _power(test, made.kind, size, theta, a) >= p, 1)
 
@@ -522,7 +531,7 @@ def epsilon_to_detect(
     a, p, theta = _rates(alpha, power, test, stretch)
     moved = abs(checks.scalar("bias", bias))
     start = {"epsilon": 0.5, "scale": None, "sigma": None, "noise": noise, "delta": delta, "calibration": calibration}
-    made = calibrate(sensitivity=checks.scalar("sensitivity", sensitivity), **start)  # type: ignore[arg-type]
+    made = calibrate_noise(sensitivity=checks.scalar("sensitivity", sensitivity), **start)  # type: ignore[arg-type]
     most, beyond = float(sensitivity), 0.0 if delta is None else checks.scalar("delta", delta)
     m = boundary(test, made.kind, theta, a, p)
     if m == 0:
@@ -530,7 +539,7 @@ def epsilon_to_detect(
     ratio = moved / most
 
     def power_at(epsilon: float) -> float:
-        unit = float(calibrate(sensitivity=most, **{**start, "epsilon": epsilon}).unit)  # type: ignore[arg-type]
+        unit = float(calibrate_noise(sensitivity=most, **{**start, "epsilon": epsilon}).unit)  # type: ignore[arg-type]
         return _power(test, made.kind, min(moved / unit, MOST * theta), theta, a)
 
     def none(at: float) -> NoSolutionError:
@@ -667,8 +676,8 @@ class DetectionSeries(ValueSemantics, SentenceResult):
 
 def _log_p(noise: str, side: str, z: float) -> float:
     if side != "both":
-        return float(log_tail(noise, np.asarray(z if side == "above" else -z)))
-    return min(float(log_tail(noise, np.asarray(abs(z)))) + math.log(2), 0.0)
+        return float(log_noise_tail(noise, np.asarray(z if side == "above" else -z)))
+    return min(float(log_noise_tail(noise, np.asarray(abs(z)))) + math.log(2), 0.0)
 
 
 def _thresholds(
@@ -676,9 +685,9 @@ def _thresholds(
 ) -> tuple[float, float, float | None]:
     """(below, above, power) of the test at this level."""
     if side == "both":
-        k = float(two_sided_quantile(noise, np.asarray(level)))
+        k = float(two_sided_noise_quantile(noise, np.asarray(level)))
     else:
-        k = float(quantile(noise, np.asarray(level)))
+        k = float(noise_quantile(noise, np.asarray(level)))
     ends = {"both": (0.0 - k, k), "above": (-math.inf, k), "below": (-k, math.inf)}[side]
     if bias is None:
         return ends[0] * unit, ends[1] * unit, None
@@ -687,7 +696,7 @@ def _thresholds(
     if side == "both":
         power = power_of("two-sided", noise, np.asarray(abs(m)), stretch, np.asarray(level))
     else:
-        power = tail(noise, np.asarray((k - (m if side == "above" else -m)) / stretch))
+        power = noise_tail(noise, np.asarray((k - (m if side == "above" else -m)) / stretch))
     return ends[0] * unit, ends[1] * unit, float(power)
 
 
@@ -722,11 +731,11 @@ def _checked_options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[fl
     return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)
 
 
-def _detection_noise(sensitivity: ArrayLike | None, **said: Any) -> Noise:
+def _detection_noise(sensitivity: ArrayLike | None, **said: Any) -> CalibratedNoise:
     """A scale or σ needs no sensitivity; only an ε does."""
     if said["epsilon"] is None and sensitivity is None:
         sensitivity = said["sigma"] if said["scale"] is None else said["scale"]
-    return calibrate(sensitivity=1.0 if sensitivity is None else sensitivity, **said)
+    return calibrate_noise(sensitivity=1.0 if sensitivity is None else sensitivity, **said)
 
 
 def detect(

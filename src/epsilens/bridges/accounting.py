@@ -19,8 +19,8 @@ from ..experiment import Experiment, product_factor, require_independent
 from ..laws.composition.composed_law import WIDTH
 from ..laws.composition.step import NoiseKind, StepNoise
 from ..laws.envelope import Envelope, envelope
-from ..laws.product import steps_of, width_of
-from ..mechanisms.batches import Row, truncated
+from ..laws.product import factor_steps, width_of
+from ..mechanisms.batches import ScheduleSegment, truncated_batches_law
 from ..mechanisms.claims import from_dp, from_zcdp
 from ..mechanisms.composition import compose
 from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, pure, randomized_response
@@ -30,7 +30,7 @@ from ..mechanisms.noise import gaussian, laplace
 from ..mechanisms.sampling import subsample
 from ..mechanisms.selection import exponential, permute_and_flip, repeat_and_select
 from ..mechanisms.training import dpsgd
-from ..numerics.binomial import log_binomial
+from ..numerics.special import log_binomial
 from ..readings.law import Law
 from ..worlds import Relation, parse_relation, worlds_of_relation
 
@@ -290,7 +290,9 @@ def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width:
     if not noise:
         return _no_privacy(neighbours)
     asked = WIDTH if width is None else width_of(width)
-    law = truncated([Row(noise, rate, steps, n=n, truncation=most)], parse_relation(neighbours), asked)
+    law = truncated_batches_law(
+        [ScheduleSegment(noise, rate, steps, n=n, truncation=most)], parse_relation(neighbours), asked
+    )
     told = {"sigma": noise, "rate": rate, "steps": steps, "n": n, "truncation": most, "batches": "truncated"}
     return Experiment(law, "dpsgd", {**told, "neighbours": neighbours}, worlds_of_relation(neighbours))
 
@@ -433,7 +435,7 @@ def _mixture(e: Experiment, events: Any) -> Any:
 
 
 def _sample(e: Experiment, events: Any) -> Any:
-    noise = steps_of(product_factor(e))[0][0].noise
+    noise = factor_steps(product_factor(e))[0][0].noise
     if noise is None or noise.rate is None or noise.swapped:
         raise InputError(
             f"a sample of {e.parameters['of']} has no DpEvent that accountants read: "
@@ -464,7 +466,7 @@ def _selection(e: Experiment, events: Any) -> Any:
 def _by_steps(e: Experiment, events: Any) -> Any:
     """Steps of noise that is known by name, sampled or not."""
     made = []
-    for step, count in steps_of(product_factor(e)):
+    for step, count in factor_steps(product_factor(e)):
         noise = step.noise
         if noise is None or noise.swapped or noise.kind is not NoiseKind.NORMAL:
             raise InputError(f"{e.name} has no DpEvent: write a privacy-loss distribution by to_pld")
@@ -574,7 +576,7 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
         return _composed([(to_pld(part, interval=dt), count) for part, count in experiment.parts])
     law = experiment.law
     if law.width:  # numerically composed: each part is known to dp-accounting itself, or all of it is read here
-        noises = [(step.noise, count) for step, count in steps_of(product_factor(experiment))]
+        noises = [(step.noise, count) for step, count in factor_steps(product_factor(experiment))]
         made = [(_known_pld(noise, dt, package), count) for noise, count in noises]
         turned = {noise.swapped for noise, _ in noises if noise is not None}
         if all(one is not None for one, _ in made) and len(turned) == 1:

@@ -27,7 +27,7 @@ from .. import checks
 from ..catalogue.readings import find_reading
 from ..errors import InputError, require, type_phrase
 from ..experiment import Experiment
-from ..laws.intersection import TwoSidedBound
+from ..laws.product import TwoSidedBound
 from ..mechanisms.discrete import approximate, pure
 from ..mechanisms.training import dpsgd
 from ..results import Result, presenter

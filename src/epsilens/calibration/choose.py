@@ -7,13 +7,15 @@ is read again, and moved to the safe side until the reading satisfies the limit.
 from __future__ import annotations
 
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
+from scipy.special import erf, lambertw, log_ndtr
 
 from .. import checks
 from ..catalogue.parameters import PARAMETERS, Input, Range
@@ -22,13 +24,13 @@ from ..checks import Array
 from ..errors import InputError, suggestion, type_phrase
 from ..experiment import Experiment
 from ..laws.laplace import Laplace
-from ..laws.normal import Normal
+from ..laws.normal import Normal, psi_for_delta
 from ..laws.sums import LaplaceSumShift
 from ..numerics.formatting import ceil_digits, floor_digits
+from ..numerics.special import half_normal_quantile, probit_gap
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..results import ChartLike, Result, presenter
 from ..shares import parse_shares
-from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import (
     Build,
     buildable_edge,
@@ -43,13 +45,174 @@ from .search import (
     step_toward,
 )
 
+# Closed-form inverses: the largest shift m (Laplace) or ψ (normal) that keeps a reading at or under a limit.
+#
+# Each returns None where no closed form is known, +∞ where nothing violates the limit. The caller has checked that the
+# limit is at or above the floor, and reads the answer again.
+
+Arguments = Mapping[str, float]
+
+
+def _alpha_at_precision(recall: float, precision: float, prior: float) -> float:
+    """precision = πR/(πR + (1−π)α) solved for α."""
+    return recall * (1 - precision) * prior / (precision * (1 - prior))
+
+
+def _recall_at_precision(alpha: float, precision: float, prior: float) -> float:
+    return alpha * precision * (1 - prior) / ((1 - precision) * prior)
+
+
+# -- Laplace ----------------------------------------------------------------------------------------------------
+
+
+def _laplace_success(limit: float, prior: float) -> float:
+    # m = |log c| − 2·log(1 − (s − floor)/(1 − floor)); at the floor, the turning point |log c|
+    floor = max(prior, 1 - prior)
+    return abs(math.log1p(-prior) - math.log(prior)) - 2 * math.log1p(-(limit - floor) / (1 - floor))
+
+
+def _two_laplaces_quantile(p: float) -> float:
+    """The x with 1 − e^{−x}(2+x)/4 = p ≥ ½: −2 − W₋₁(−4(1−p)e^{−2}); Newton steps restore the digits near ½."""
+    x = max(float(-2 - lambertw(-4 * (1 - p) * math.exp(-2), -1).real), 0.0)
+    for _ in range(2):
+        over = -0.5 * math.expm1(-x) - 0.25 * x * math.exp(-x) - (p - 0.5)
+        x = max(x - 4 * over / (math.exp(-x) * (1 + x)), 0.0)
+    return x
+
+
+def _laplace_fbeta(limit: float, beta: float, prior: float) -> float:
+    b2, c = beta * beta, (1 - prior) / prior
+    t = b2 * limit / ((1 + b2) * (1 - limit))
+    return math.log(c * t * (1 + t) / b2)
+
+
+def _laplace_roc(limit: float, alpha: float) -> float:
+    if alpha == 0:
+        return math.inf
+    if alpha > 0.5:
+        return math.log1p((limit - alpha) / (1 - limit))
+    return math.log1p((limit - alpha) / alpha) if limit <= 0.5 else -math.log(4 * alpha * (1 - limit))
+
+
+def _laplace_posterior(limit: float, prior: float) -> float:
+    return math.log1p((limit - prior) / (prior * (1 - limit)))
+
+
+def _laplace_precision(limit: float, prior: float, alpha: float | None = None, recall: float | None = None) -> float:
+    if alpha is not None:
+        reached = _recall_at_precision(alpha, limit, prior)
+        return math.inf if reached >= 1 else _laplace_roc(max(reached, alpha), alpha)
+    assert recall is not None
+    if recall <= 0.5:
+        return _laplace_posterior(limit, prior)
+    least = _alpha_at_precision(recall, limit, prior)
+    return -math.log(4 * least * (1 - recall)) if least <= 0.5 else math.log1p((recall - least) / (1 - recall))
+
+
+def _laplace_psi(limit: float) -> float:
+    if limit < 4:
+        return -2 * math.log1p(-float(erf(limit / math.sqrt(8))))
+    return -2 * (float(log_ndtr(-limit / 2)) + math.log(2))
+
+
+_LAPLACE: dict[str, Callable[..., float]] = {
+    "success": _laplace_success,
+    "advantage": lambda limit: -2 * math.log1p(-limit),
+    "auc": _two_laplaces_quantile,
+    "fbeta": _laplace_fbeta,
+    "posterior": _laplace_posterior,
+    "precision": _laplace_precision,
+    "roc": lambda limit, fpr: _laplace_roc(limit, fpr),
+    "recall": lambda limit, alpha: _laplace_roc(limit, alpha),
+    "attack_success": lambda limit, baseline: _laplace_roc(limit, baseline),
+    "delta": lambda limit, epsilon: epsilon - 2 * math.log1p(-limit),
+    "epsilon": lambda limit, delta: limit - 2 * math.log1p(-delta) if delta < 1 else math.inf,
+    "psi": _laplace_psi,
+    "mu": lambda limit, level: _laplace_psi(limit),
+}
+
+
+# -- normal -----------------------------------------------------------------------------------------------------
+
+
+def _normal_roc(limit: float, alpha: float) -> float:
+    if alpha == 0:
+        return math.inf
+    return float(probit_gap(np.asarray(alpha), np.asarray(limit - alpha), np.asarray(1 - limit)))
+
+
+def _normal_precision(limit: float, prior: float, alpha: float | None = None, recall: float | None = None) -> float:
+    if alpha is not None:
+        reached = _recall_at_precision(alpha, limit, prior)
+        return math.inf if reached >= 1 else _normal_roc(max(reached, alpha), alpha)
+    assert recall is not None
+    return _normal_roc(recall, _alpha_at_precision(recall, limit, prior))
+
+
+def _half(p: float) -> float:
+    return float(half_normal_quantile(np.asarray(p)))
+
+
+_NORMAL: dict[str, Callable[..., float | None]] = {
+    "success": lambda limit, prior: 2 * _half(2 * limit - 1) if prior == 0.5 else None,
+    "advantage": lambda limit: 2 * _half(limit),
+    "auc": lambda limit: math.sqrt(2) * _half(2 * limit - 1),
+    "precision": _normal_precision,
+    "roc": lambda limit, fpr: _normal_roc(limit, fpr),
+    "recall": lambda limit, alpha: _normal_roc(limit, alpha),
+    "attack_success": lambda limit, baseline: _normal_roc(limit, baseline),
+    "delta": lambda limit, epsilon: psi_for_delta(epsilon, limit) if limit > 0 else None,
+    "epsilon": lambda limit, delta: psi_for_delta(limit, delta) if 0 < delta < 1 else None,
+    "psi": lambda limit: limit,
+    "mu": lambda limit, level: limit,
+    "kl": lambda limit: math.sqrt(2 * limit),
+    "renyi": lambda limit, order: math.sqrt(2 * limit / order) if 0 < order < math.inf else None,
+    "chernoff": lambda limit: math.sqrt(8 * limit),
+}
+
+
+def _solve(
+    table: Mapping[str, Callable[..., float | None]], reading: str, limit: float, given: Arguments
+) -> float | None:
+    if reading not in table:
+        return None
+    if limit >= 1 and reading not in ("epsilon", "psi", "mu", "kl", "renyi", "chernoff"):
+        return math.inf
+    try:
+        return table[reading](limit, **given)
+    except (ValueError, ZeroDivisionError, OverflowError):  # an edge such as a prior of 0: leave it to the search
+        return None
+
+
+def laplace_shift(reading: str, limit: float, given: Arguments) -> float | None:
+    """The largest m = ε·shift/sensitivity with reading ≤ limit."""
+    return _solve(_LAPLACE, reading, limit, given)
+
+
+def normal_shift(reading: str, limit: float, given: Arguments) -> float | None:
+    """The largest ψ with reading ≤ limit."""
+    return _solve(_NORMAL, reading, limit, given)
+
+
+def two_laplaces_shift(reading: str, limit: float, given: Arguments) -> float | None:
+    """The largest shift of a sum of two Laplaces (paper 001's two noisy answers) with reading ≤ limit.
+
+    Success at an even prior is the cdf at half the shift: ε = (−8 − 4·W₋₁(−4(1−t)e^{−2}))/r.
+    """
+    if reading == "advantage":
+        limit = (1 + limit) / 2
+    elif reading != "success" or given.get("prior") != 0.5:
+        return None
+    return math.inf if limit >= 1 else 2 * _two_laplaces_quantile(limit)
+
+
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 
 
 def is_array_like(value: Any) -> bool:
     """Whether a value is a list, an array or the like of several.
 
-    >>> is_listed([1.0]), is_listed("ab"), is_listed(1.0), is_listed(range(3))
+    >>> is_array_like([1.0]), is_array_like("ab"), is_array_like(1.0), is_array_like(range(3))
     (True, False, False, True)
     """
     if value is None or isinstance(value, str | bytes | float | int | Mapping | Experiment):
@@ -130,18 +293,18 @@ def _title(mechanism: Callable[..., Experiment]) -> str:
 def build_experiment(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -> Experiment:
     """What the mechanism returns, if it is one experiment."""
     try:
-        made: Any = mechanism(**arguments)
+        result: Any = mechanism(**arguments)
     except TypeError as error:
         said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
-    if not isinstance(made, Experiment):
+    if not isinstance(result, Experiment):
         raise InputError(
-            f"{_title(mechanism)} returns {type_phrase(made)}: give one that returns an experiment",
+            f"{_title(mechanism)} returns {type_phrase(result)}: give one that returns an experiment",
             parameter="mechanism",
         )
-    if made.many:
+    if result.many:
         raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
-    return made
+    return result
 
 
 #: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
@@ -241,7 +404,6 @@ class Choice(ValueSemantics, Result):
         return self.reading - floor < _HIDDEN_SHARE * (known.ceiling - floor) * float(self.experiment.advantage())
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready record."""
         return {
             "parameter": self.parameter,
             "value": self.value,
@@ -268,16 +430,16 @@ class Choices(ValueSemantics, Result):
     shape: tuple[int, ...]
 
     def __getitem__(self, place: Any) -> Any:
-        found = self._array(self.all, object)[place]
-        return found if isinstance(found, Choice) else Choices(tuple(found.ravel()), found.shape)
+        choices = np.empty(len(self.all), dtype=object)
+        choices[:] = self.all
+        result: Any = choices.reshape(self.shape)[place]
+        return result if isinstance(result, Choice) else Choices(tuple(result.ravel()), result.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def _array(self, values: Sequence[Any], kind: type = float) -> Any:
-        made: Any = np.empty(len(values), dtype=kind)
-        made[:] = values
-        return made.reshape(self.shape)
+    def _array(self, values: Iterable[float]) -> Array:
+        return np.asarray(list(values), dtype=float).reshape(self.shape)
 
     @property
     def parameter(self) -> str:
@@ -287,17 +449,17 @@ class Choices(ValueSemantics, Result):
     @property
     def value(self) -> Array:
         """What was chosen."""
-        return cast(Array, self._array([one.value for one in self.all]))
+        return self._array(one.value for one in self.all)
 
     @property
     def reading(self) -> Array:
         """What each reads, never above its limit."""
-        return cast(Array, self._array([one.reading for one in self.all]))
+        return self._array(one.reading for one in self.all)
 
     @property
     def limit(self) -> Array:
         """The limits."""
-        return cast(Array, self._array([one.limit for one in self.all]))
+        return self._array(one.limit for one in self.all)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -317,16 +479,15 @@ class Choices(ValueSemantics, Result):
         return presenter().chart(self, self.parameter)
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready record."""
         return {"shape": list(self.shape), "choices": [one.to_dict() for one in self.all]}
 
 
 def _importable(mechanism: Any) -> bool:
     """Whether another process finds it by its name."""
-    found: Any = sys.modules.get(getattr(mechanism, "__module__", None) or "")
+    result: Any = sys.modules.get(getattr(mechanism, "__module__", None) or "")
     for part in getattr(mechanism, "__qualname__", "<none>").split("."):
-        found = getattr(found, part, None)
-    return mechanism is not None and found is mechanism
+        result = getattr(result, part, None)
+    return mechanism is not None and result is mechanism
 
 
 def _binding_note(choice: Choice) -> str:
@@ -412,11 +573,11 @@ def _choose_each(
         raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
     if 0 in shape:
         raise InputError(f"{' and '.join(varied)} hold nothing: give at least one number", parameter=next(iter(varied)))
-    made = []
+    result = []
     for row in zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns), strict=True):
         alone = {**asked, **dict(zip(varied, row, strict=True))}
-        made.append(_choose_one(mechanism, parameter, alone.pop("at_most"), reading, given, alone))
-    return Choices(tuple(made), shape)
+        result.append(_choose_one(mechanism, parameter, alone.pop("at_most"), reading, given, alone))
+    return Choices(tuple(result), shape)
 
 
 def _choose_one(

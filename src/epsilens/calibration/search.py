@@ -266,42 +266,42 @@ def explore(build: Build, read: Read, parameter: str, weak: float, strong: float
     unit = strong / known.strong if known else 1.0
     low, high = sorted((weak, strong))
     tried = [unit * times for times in _TRIAL_VALUES if low <= unit * times <= high]
-    made = _buildable(build, tried)
+    result = _buildable(build, tried)
     if known and not known.as_noise:
         whole = PARAMETERS[parameter].whole
     else:
-        whole = _demands_whole(build, [v for v, _ in made])
-    if not made:  # a function of one's own may take whole numbers only in Python's sense
+        whole = _demands_whole(build, [v for v, _ in result])
+    if not result:  # a function of one's own may take whole numbers only in Python's sense
         tried = [v for v in tried if v.is_integer()]
-        made = _buildable(lambda value: build(int(value)), tried)
+        result = _buildable(lambda value: build(int(value)), tried)
         whole, high = True, min(high, 1e6)
-    if not made:
+    if not result:
         raise _unbuildable(build, parameter, [unit * t for t in _TRIAL_VALUES if low <= unit * t <= high], low, high)
     if whole:
         as_given = build
         build = lambda value: as_given(int(value))  # noqa: E731
-        made = [(v, e) for v, e in made if v.is_integer()]
+        result = [(v, e) for v, e in result if v.is_integer()]
         low, high = float(math.ceil(low)), float(math.floor(high))
     weak, strong = (low, high) if weak < strong else (high, low)
-    start = next((v for v, e in made if e.law.width), None)
+    start = next((v for v, e in result if e.law.width), None)
     composed = start is not None
     if start is None:
-        start = next((v for v, e in made if math.isfinite(read(e))), made[0][0])
+        start = next((v for v, e in result if math.isfinite(read(e))), result[0][0])
     if known is None and _falls(build, read, start, whole):
         weak, strong = strong, weak
-    unbounded = all(math.isinf(float(e.law.max_llr())) for _, e in made)
+    unbounded = all(math.isinf(float(e.law.max_llr())) for _, e in result)
     return SearchDomain(build, weak, strong, start, whole, composed, unbounded)
 
 
 def _buildable(build: Build, values: list[float]) -> list[tuple[float, Experiment]]:
     """Those values that can be built, with what they build."""
-    made = []
+    result = []
     for value in values:
         try:
-            made.append((value, build(value)))
+            result.append((value, build(value)))
         except InputError:
             continue
-    return made
+    return result
 
 
 def _demands_whole(build: Build, values: list[float]) -> bool:
@@ -329,10 +329,10 @@ def _unbuildable(build: Build, parameter: str, tried: list[float], low: float, h
 
 def _falls(build: Build, read: Read, start: float, whole: bool) -> bool:
     """Whether risk falls as the parameter grows."""
-    made = _buildable(build, [math.ceil(start / 2) if whole else start / 2, start, start * 2])
-    if len(made) < 2:
+    result = _buildable(build, [math.ceil(start / 2) if whole else start / 2, start, start * 2])
+    if len(result) < 2:
         return False
-    less, more = made[0][1], made[-1][1]
+    less, more = result[0][1], result[-1][1]
     sizes = [float(e.kl()) if e.law.width else math.inf for e in (less, more)]  # needs no transform
     if not all(map(math.isfinite, sizes)):
         sizes = [read(less), read(more)]
@@ -452,10 +452,10 @@ def search_composition(
             return safe, build(safe)
         weak, strong = safe, unsafe
         start = safe
-    found = calibrate_composition(build, read, limit, floor, start, weak, strong, reach.whole, shift)
-    if found is None:
+    result = calibrate_composition(build, read, limit, floor, start, weak, strong, reach.whole, shift)
+    if result is None:
         raise no_solution(build, read, parameter, reading, limit, weak)
-    return _last_whole(build, read, limit, *found, strong) if reach.whole else found
+    return _last_whole(build, read, limit, *result, strong) if reach.whole else result
 
 
 def _last_whole(

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from .. import checks
 from ..catalogue.readings import Reading, find_reading
 from ..checks import Array
 from ..errors import InputError
@@ -35,7 +36,7 @@ def track_progress(items: Iterable[T], total: int, progress: Progress = None) ->
     ``progress`` is called with how many are done and how many there are; True shows it at once, False never, and None
     after a second, where somebody is watching: in a notebook or at a terminal.
 
-    >>> list(counted("ab", 2, lambda done, of: print(done, "of", of)))
+    >>> list(track_progress("ab", 2, lambda done, of: print(done, "of", of)))
     1 of 2
     2 of 2
     ['a', 'b']
@@ -184,8 +185,8 @@ class Sweep(ValueSemantics, Result):
         ``log`` says whether the horizontal axis is logarithmic; it is where the values span a factor of 20.
         """
         names = [asked.name for asked in self.readings] if reading is None else [self._known(reading)]
-        made = [presenter().chart(self, name, log=log) for name in names]
-        return made[0] if len(made) == 1 else presenter().charts(made)
+        result = [presenter().chart(self, name, log=log) for name in names]
+        return result[0] if len(result) == 1 else presenter().charts(result)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; a value that is not finite is null."""
@@ -254,11 +255,11 @@ def sweep(
         raise InputError(f"the values make {size:,} experiments: give fewer, at most {_MOST:,}")
     ends = _vectorised(mechanism, fixed, varied, asked)
     if ends is None:
-        made = []
+        result = []
         for row in track_progress(product(*varied.values()), size, progress):
             one = build_experiment(mechanism, {**fixed, **dict(zip(varied, row, strict=True))})
-            made.append([one.bracket(each.name, **each.arguments) for each in asked])
-        ends = np.asarray(made, dtype=float)
+            result.append([one.bracket(each.name, **each.arguments) for each in asked])
+        ends = np.asarray(result, dtype=float)
     shape = tuple(len(v) for v in varied.values())
     low, high = (
         {each.name: np.ascontiguousarray(ends[:, i, side]).reshape(shape) for i, each in enumerate(asked)}
@@ -272,32 +273,32 @@ def _values(name: str, value: Any) -> tuple[Any, ...]:
     listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
     if (raw is not None and raw.ndim != 1) or not listed or any(is_array_like(each) for each in listed):
         raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", parameter=name)
-    made = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
-    return tuple(map(parse_shares, made)) if name in SHARES else made
+    result = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
+    return tuple(map(parse_shares, result)) if name in SHARES else result
 
 
 def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[ReadingSpec, ...], dict[str, Any]]:
     """The readings with their arguments, and what is left for the mechanism."""
-    told: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, Mapping[str, Any]]
     if isinstance(reading, Mapping):
-        told = reading
+        parameters = reading
     elif isinstance(reading, str) or not isinstance(reading, Sequence):
-        told = {reading: {}}
+        parameters = {reading: {}}
     else:
-        told = {name: {} for name in reading}
-    if not told:
+        parameters = {name: {} for name in reading}
+    if not parameters:
         raise InputError("reading is empty: give the name of one, such as 'success'", parameter="reading")
     used: set[str] = set()
-    made = []
-    for name, own in told.items():
+    result = []
+    for name, own in parameters.items():
         known = find_reading(name)
         if not isinstance(own, Mapping):
             raise InputError(f"the arguments of {name} are {own!r}: give them by name", parameter="reading")
         shared = {key: single[key] for key in _argument_names(known) if key in single and key not in own}
         used |= set(shared)
         arguments = known.arguments({**shared, **own})
-        made.append(ReadingSpec(name, {key: reading_argument(key, value) for key, value in arguments.items()}))
-    return tuple(made), {name: value for name, value in single.items() if name not in used}
+        result.append(ReadingSpec(name, {key: reading_argument(key, value) for key, value in arguments.items()}))
+    return tuple(result), {name: value for name, value in single.items() if name not in used}
 
 
 def _argument_names(reading: Reading) -> tuple[str, ...]:
@@ -315,10 +316,104 @@ def _vectorised(
         return None
     (name, values), *_ = varied.items()
     try:
-        made: Any = mechanism(**fixed, **{name: np.asarray(values)})
+        result: Any = mechanism(**fixed, **{name: np.asarray(values)})
     except (InputError, TypeError, ValueError):  # single numbers only: whatever else is wrong, they will say so
         return None
-    if not isinstance(made, Experiment) or not made.many or made.law.members is not None:
+    if not isinstance(result, Experiment) or not result.many or result.law.members is not None:
         return None
-    ends = [made.bracket(each.name, **each.arguments) for each in asked]
+    ends = [result.bracket(each.name, **each.arguments) for each in asked]
     return np.stack([np.stack([np.broadcast_to(e, len(values)) for e in pair], axis=-1) for pair in ends], axis=1)
+
+
+# Compare: several experiments side by side, as text, a table and a chart.
+
+#: Lines that can be told apart in one chart.
+MOST = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ValueSemantics, Result):
+    """Experiments by their names, and the arguments every reading of them is taken at."""
+
+    shown_as = "comparison"
+
+    names: tuple[str, ...]
+    experiments: tuple[Experiment, ...]
+    arguments: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
+
+    def frame(self) -> Any:
+        """Every reading as a pandas DataFrame: a row each, a column for each experiment and what no release reads."""
+        return presenter().frame(self)
+
+    def chart(self, name: str | Sequence[str] = "roc") -> ChartLike | ChartsLike:
+        """Their curves over each other; the names are those of :meth:`Experiment.chart`."""
+        first, *rest = self.experiments
+        asked = {key: self.arguments[key] for key in ("prior", "fpr") if key in self.arguments}
+        others = dict(zip(self.names[1:], rest, strict=True))
+        result = [
+            presenter().chart(first, one, against=others, called=self.names[0], **asked)
+            for one in ([name] if isinstance(name, str) else name)
+        ]
+        return result[0] if isinstance(name, str) else presenter().charts(result)
+
+    def to_dict(self) -> dict[str, Any]:
+        return presenter().data(self)
+
+
+def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
+    """Several experiments side by side, one after the other, as a list, or as a mapping from names.
+
+    A choice stands for what was chosen.
+
+    The arguments are those of ``explain``: prior, fpr, delta, ….
+
+    >>> import epsilens as el
+    >>> both = compare([el.laplace(epsilon=1.0), el.gaussian(psi=1.0)])
+    >>> both.names
+    ('laplace(epsilon=1)', 'gaussian(sigma=1)')
+    >>> compare(el.laplace(epsilon=1.0), el.gaussian(psi=1.0)) == both
+    True
+    >>> print(both)
+    An adversary who knows every other record guesses correctly 697 times of 1,000
+    (A, laplace(epsilon=1)) and 692 times of 1,000 (B, gaussian(sigma=1)) whether
+    the worst-placed person is in the data. Without the release they would be right
+    500 times of 1,000.
+    ...
+    """
+    names, given = named_experiments("experiments", [experiments, *more] if more else experiments)
+    if len(given) < 2:
+        raise InputError("experiments has fewer than two: give several to compare", parameter="experiments")
+    if len(given) > MOST:
+        raise InputError(
+            f"experiments has {len(given)}: give at most {MOST} to compare, or use sweep", parameter="experiments"
+        )
+    return Comparison(names, given, {name: checks.scalar(name, value) for name, value in arguments.items()})
+
+
+def named_experiments(parameter: str, given: Any) -> tuple[tuple[str, ...], tuple[Experiment, ...]]:
+    """Experiments with names of their own, which tell them apart: those given, or what each of them is."""
+    if isinstance(given, Mapping):
+        names, listed = [str(name) for name in given], list(given.values())
+    else:
+        listed = list(given) if isinstance(given, list | tuple) else [given]
+        names = []
+    result = []
+    for value in listed:
+        one = value if isinstance(value, Experiment) else getattr(value, "experiment", None)
+        if not isinstance(one, Experiment):
+            raise InputError(
+                f"{parameter} has a {type(value).__name__}: give experiments, such as laplace(epsilon=1)",
+                parameter=parameter,
+            )
+        if one.many:
+            raise InputError(
+                f"{parameter} has one of many numbers: give single ones, or use sweep", parameter=parameter
+            )
+        result.append(one)
+    names = names or [one.label or repr(one) for one in result]
+    twice = {name for name in names if names.count(name) > 1}
+    parameters = [f"{name} ({names[: i + 1].count(name)})" if name in twice else name for i, name in enumerate(names)]
+    return tuple(parameters), tuple(result)

@@ -359,8 +359,8 @@ def command_options(command: str) -> tuple[Option, ...]:
 class ExitCode(IntEnum):
     """How a command ended.
 
-    >>> Exit.NO_SOLUTION, int(Exit.BAD_INPUT)
-    (<Exit.NO_SOLUTION: 3>, 2)
+    >>> ExitCode.NO_SOLUTION, int(ExitCode.BAD_INPUT)
+    (<ExitCode.NO_SOLUTION: 3>, 2)
     """
 
     FINE = 0

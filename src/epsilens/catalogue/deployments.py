@@ -58,8 +58,10 @@ class Deployment:
     @property
     def words(self) -> frozenset[str]:
         """The words by which it can be found."""
-        told = f"{self.name} {self.curator} {self.deployment} {self.year}"
-        return frozenset(_words(" ".join((told, *(more for phrase, more in _ALSO.items() if phrase in told)))))
+        parameters = f"{self.name} {self.curator} {self.deployment} {self.year}"
+        return frozenset(
+            _words(" ".join((parameters, *(more for phrase, more in _ALSO.items() if phrase in parameters))))
+        )
 
 
 def _words(text: str) -> list[str]:
@@ -81,13 +83,13 @@ def deployments() -> tuple[Deployment, ...]:
     (35, 'Popular Emojis')
     """
     text = files("epsilens.catalogue").joinpath("files", "precedents.csv").read_text(encoding="utf-8")
-    made = []
+    result = []
     for row in csv.DictReader(text.splitlines(keepends=True)):
         epsilon, delta, rho = (_number(row[name]) for name in ("epsilon", "delta", "rho"))
-        told = (row["name"], row["curator"], row["deployment"], int(row["year"]), row["variant"])
+        parameters = (row["name"], row["curator"], row["deployment"], int(row["year"]), row["variant"])
         unread = row["delta"] if delta is None else ""
-        made.append(Deployment(*told, epsilon, delta, rho, " ".join(row["unit"].split()), row["model"], unread))
-    return tuple(made)
+        result.append(Deployment(*parameters, epsilon, delta, rho, " ".join(row["unit"].split()), row["model"], unread))
+    return tuple(result)
 
 
 def deployment(name: str) -> Deployment | None:
@@ -100,13 +102,13 @@ def deployment(name: str) -> Deployment | None:
     epsilens.errors.InputError: 'us-census-2020' fits 5 published deployments: give one of census-dhc, ...
     """
     words = _words(name)
-    found = [d for d in deployments() if d.name == "-".join(words)]
-    found = found or [d for d in deployments() if words and set(words) <= d.words]
-    if len(found) > 1:
-        listed = ", ".join(d.name for d in found[:_LISTED]) + (", …" if len(found) > _LISTED else "")
+    result = [d for d in deployments() if d.name == "-".join(words)]
+    result = result or [d for d in deployments() if words and set(words) <= d.words]
+    if len(result) > 1:
+        listed = ", ".join(d.name for d in result[:_LISTED]) + (", …" if len(result) > _LISTED else "")
         raise InputError(
-            f"{name[:40]!r} fits {len(found)} published deployments: give one of {listed}",
+            f"{name[:40]!r} fits {len(result)} published deployments: give one of {listed}",
             parameter="mechanism",
             value=name,
         )
-    return found[0] if found else None
+    return result[0] if result else None

@@ -367,7 +367,7 @@ CLAIMS: dict[str, ClaimEntry] = {
 
 #: A claim of any kind to be judged, with the training it may be about; or a published deployment by its name.
 ANY_CLAIM = ClaimEntry(
-    "claim", "A claim", "epsilens.mechanisms.claimed:claim",
+    "claim", "A claim", "epsilens.mechanisms.claims:claim",
     (
         "epsilon", "delta", "rho", "xi", "orders", "mu", "neighbours", "rate", "steps", "n", "batch", "epochs",
         "batches", "truncation", "people",

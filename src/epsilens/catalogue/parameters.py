@@ -138,7 +138,7 @@ class Parameter:
     def explained(self, spelled: Callable[[str], str] = str) -> str:
         """The help, other parameters spelled as they are given.
 
-        >>> Parameter("scale", "Scale of the noise, instead of {epsilon}").explained(flag)
+        >>> Parameter("scale", "Scale of the noise, instead of {epsilon}").explained(option_flag)
         'Scale of the noise, instead of --epsilon'
         """
         return re.sub(r"\{(\w+)\}", lambda found: spelled(found[1]), self.help)
@@ -147,7 +147,7 @@ class Parameter:
 def option_flag(name: str) -> str:
     """A parameter as the command line spells it.
 
-    >>> flag("for_epsilon")
+    >>> option_flag("for_epsilon")
     '--for-epsilon'
     """
     return f"--{name.replace('_', '-')}"

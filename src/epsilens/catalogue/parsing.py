@@ -44,10 +44,10 @@ def parse_number(label: str, text: str, parameter: str = "") -> float:
 
     A share (a probability, by the name of its ``parameter``) may be written as a percentage or as a count.
 
-    >>> number("--epsilon", "abc", "epsilon")
+    >>> parse_number("--epsilon", "abc", "epsilon")
     Traceback (most recent call last):
     epsilens.errors.InputError: --epsilon is 'abc': give a number
-    >>> number("--prior", "55%", "prior"), number("--prior", "55 of 100", "prior")
+    >>> parse_number("--prior", "55%", "prior"), parse_number("--prior", "55 of 100", "prior")
     (0.55, 0.55)
     """
     if is_share(parameter):
@@ -72,13 +72,13 @@ def is_share(name: str) -> bool:
 def parse_share_option(label: str, text: str, parameter: str = "") -> float:
     """A share given as text: 0.55, 55% or 55 of 100; a bare 55 is refused.
 
-    >>> share("--at-most success", "55", "at_most")
+    >>> parse_share_option("--at-most success", "55", "at_most")
     Traceback (most recent call last):
     epsilens.errors.InputError: --at-most success is '55', which is no share: write 55%, 55 of 100 or 0.55
     """
-    found = parse_share(text)
-    if found is not None:
-        return found
+    result = parse_share(text)
+    if result is not None:
+        return result
     try:
         value = float(text)
     except ValueError:
@@ -108,10 +108,10 @@ def parse_numbers(label: str, text: str, parameter: str = "") -> list[float]:
 
 def parse_integer(label: str, text: str, parameter: str = "") -> int:
     """A whole number."""
-    found = parse_number(label, text, parameter)
-    if found != found or found in (float("inf"), float("-inf")) or found != int(found):
+    result = parse_number(label, text, parameter)
+    if result != result or result in (float("inf"), float("-inf")) or result != int(result):
         raise InputError(f"{label} is {text!r}: give a whole number", parameter=parameter, value=text)
-    return int(found)
+    return int(result)
 
 
 def parse_value(parameter: Parameter, given: Any, spelled: Spelling = option_flag) -> Any:
@@ -127,7 +127,7 @@ def parse_value(parameter: Parameter, given: Any, spelled: Spelling = option_fla
 def given_numbers(said: Mapping[str, Any], *names: str) -> dict[str, float]:
     """Those of some numbers that were given on the command line.
 
-    >>> numbers_said({"epsilon": "1", "delta": None}, "epsilon", "delta")
+    >>> given_numbers({"epsilon": "1", "delta": None}, "epsilon", "delta")
     {'epsilon': 1.0}
     """
     return {k: parse_number(option_flag(k), said[k], k) for k in names if said[k] is not None}
@@ -149,10 +149,10 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
         raise InputError(
             f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
         )
-    name, told = reading.replace("-", "_"), f"{label} {reading}"
+    name, parameters = reading.replace("-", "_"), f"{label} {reading}"
     try:
-        return name, parse_share_option(told, limit, parameter) if is_share(name) else parse_number(
-            told, limit, parameter
+        return name, parse_share_option(parameters, limit, parameter) if is_share(name) else parse_number(
+            parameters, limit, parameter
         )
     except InputError:
         if name not in READINGS and suggestion(name, READINGS):
@@ -166,7 +166,7 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
 def find_mechanism(name: str) -> MechanismEntry:
     """The mechanism of that name, or a sentence listing those there are.
 
-    >>> find("Discrete-Gaussian").key
+    >>> find_mechanism("Discrete-Gaussian").key
     'discrete_gaussian'
     """
     wanted = _key(name)
@@ -181,9 +181,9 @@ def find_subject(name: str | None, given: Mapping[str, Any]) -> tuple[CatalogueE
 
     Beside the entry come the arguments that the name itself says.
 
-    >>> find_explained("laplace", {})[0].key, find_explained(None, {"epsilon": "8", "delta": "1e-6"})[0].key
+    >>> find_subject("laplace", {})[0].key, find_subject(None, {"epsilon": "8", "delta": "1e-6"})[0].key
     ('laplace', 'claim')
-    >>> find_explained("zcdp", {})[0].needs, find_explained("apple emojis", {})[1]
+    >>> find_subject("zcdp", {})[0].needs, find_subject("apple emojis", {})[1]
     (('rho',), {'deployment': 'apple-emojis'})
     """
     if not name:
@@ -264,7 +264,7 @@ def builder_arguments(
 ) -> dict[str, Any]:
     """The arguments of a mechanism or claim among the options, as its builder takes them; ``chosen`` may be left out.
 
-    >>> arguments_given(find("laplace"), {"epsilon": "1", "prior": "0.2"})
+    >>> builder_arguments(find_mechanism("laplace"), {"epsilon": "1", "prior": "0.2"})
     {'epsilon': 1.0}
     """
     every = {*every_option(), *(name for claim in CLAIMS.values() for name in claim.takes)}
@@ -346,16 +346,16 @@ def choice_arguments(options: Mapping[str, Any], spelled: Spelling = option_flag
 def condition_arguments(said: Mapping[str, Any], spelled: Spelling = option_flag) -> dict[str, Any]:
     """The conditions from text; records are independent unless it is said how many depend on each other.
 
-    >>> conditions_given({"records": "4", "full": True})
+    >>> condition_arguments({"records": "4", "full": True})
     {'dependent': 1, 'records': 4.0, 'full': True}
     """
     given = {name: said.get(name) for name in CONDITIONS}
-    made = {
+    result = {
         name: parse_number(spelled(name), str(value), name) if CONDITIONS[name].kind is Input.NUMBER else value
         for name, value in given.items()
         if value is not None and value is not False and value != ""
     }
-    return {"dependent": 1, **made}
+    return {"dependent": 1, **result}
 
 
 _LENGTHS = ("steps", "epochs")
@@ -369,17 +369,17 @@ def normalise_options(
     Where the noise is said by its size, a δ can only be one at which ε is read. Lists are a schedule of one training.
 
     >>> from .mechanisms import MECHANISMS
-    >>> in_units(MECHANISMS["dpsgd"], {"sigma": "1,0.8", "rate": "0.01", "steps": "500,500", "delta": "1e-5"})
+    >>> normalise_options(MECHANISMS["dpsgd"], {"sigma": "1,0.8", "rate": "0.01", "steps": "500,500", "delta": "1e-5"})
     {'rate': '0.01', 'for_delta': '1e-5', 'schedule': 'sigma=1,0.8 steps=500,500'}
     """
-    made = dict(options)
+    result = dict(options)
     if (
-        is_given(made.get("delta"))
-        and not is_given(made.get("for_delta"))
-        and _delta_is_of_reading(entry, made, reading)
+        is_given(result.get("delta"))
+        and not is_given(result.get("for_delta"))
+        and _delta_is_of_reading(entry, result, reading)
     ):
-        made["for_delta"] = made.pop("delta")
-    return _as_schedule(made, spelled) if "schedule" in entry.takes else made
+        result["for_delta"] = result.pop("delta")
+    return _as_schedule(result, spelled) if "schedule" in entry.takes else result
 
 
 def _delta_is_of_reading(entry: CatalogueEntry, options: Mapping[str, Any], reading: str) -> bool:
@@ -426,12 +426,12 @@ def parse_setting(text: str) -> tuple[CatalogueEntry, dict[str, Any]]:
 
     A piece without an equals sign goes on with the list before it, or is a flag.
 
-    >>> entry, arguments = setting_said("dpsgd:n=60000,batch=256,epochs=15,sigma=1.1")
+    >>> entry, arguments = parse_setting("dpsgd:n=60000,batch=256,epochs=15,sigma=1.1")
     >>> entry.key, arguments
     ('dpsgd', {'n': 60000.0, 'batch': 256.0, 'epochs': 15.0, 'sigma': 1.1})
-    >>> setting_said("exponential:epsilon=1,scores0=1,2,scores1=1,3,monotonic")[1]
+    >>> parse_setting("exponential:epsilon=1,scores0=1,2,scores1=1,3,monotonic")[1]
     {'epsilon': 1.0, 'scores0': [1.0, 2.0], 'scores1': [1.0, 3.0], 'monotonic': True}
-    >>> setting_said("laplace:epsilom=1")
+    >>> parse_setting("laplace:epsilom=1")
     Traceback (most recent call last):
     epsilens.errors.InputError: the setting 'laplace:epsilom=1' has no 'epsilom' (did you mean epsilon?): ...
     """
@@ -484,11 +484,11 @@ def _pieces(text: str, rest: str) -> dict[str, Any]:
 def parse_series(text: str, label: str = "--sweep", parameter: str = "sweep") -> tuple[str, list[float]]:
     """A name and its values: a list, or the ends and how many, in equal steps or equal ratios.
 
-    >>> values_said("epsilon=1:2:5"), values_said("sigma=0.1:10:3:log")
+    >>> parse_series("epsilon=1:2:5"), parse_series("sigma=0.1:10:3:log")
     (('epsilon', [1.0, 1.25, 1.5, 1.75, 2.0]), ('sigma', [0.1, 1.0, 10.0]))
-    >>> values_said("epsilon=0.5,1"), values_said("prior=10%,1 of 2")
+    >>> parse_series("epsilon=0.5,1"), parse_series("prior=10%,1 of 2")
     (('epsilon', [0.5, 1.0]), ('prior', [0.1, 0.5]))
-    >>> values_said("epsilon=1:2:1")
+    >>> parse_series("epsilon=1:2:1")
     Traceback (most recent call last):
     epsilens.errors.InputError: --sweep is 'epsilon=1:2:1': give 2 to 10,000 values
     """
@@ -519,8 +519,8 @@ def parse_series(text: str, label: str = "--sweep", parameter: str = "sweep") ->
     if log and not (low > 0 and high > 0):
         raise no("give two ends above 0 for equal ratios")
     last = int(many) - 1
-    made = [_interpolate(low, high, i / last, log) for i in range(last + 1)]
-    return name, [low, *made[1:-1], high]
+    result = [_interpolate(low, high, i / last, log) for i in range(last + 1)]
+    return name, [low, *result[1:-1], high]
 
 
 def _series_value(name: str, label: str, text: str, parameter: str) -> float:

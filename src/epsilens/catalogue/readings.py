@@ -67,7 +67,7 @@ class Reading:
 def reading_parameter(name: str) -> Parameter:
     """The parameter by which an argument of a reading is said.
 
-    >>> parameter_of("epsilon").name, parameter_of("prior").name
+    >>> reading_parameter("epsilon").name, reading_parameter("prior").name
     ('for_epsilon', 'prior')
     """
     return next((p for p in PARAMETERS.values() if p.argument == name), None) or PARAMETERS[name]

@@ -57,7 +57,7 @@ def compare(said: Options) -> None:
         raise InputError(
             "there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", parameter="settings"
         )
-    from ..calibration.comparison import compare as compared
+    from ..calibration.sweep import compare as compared
     from ..catalogue.mechanisms import builder
 
     chart = said["chart"]

@@ -14,12 +14,21 @@ from ..readings.law import Exactness, Law
 _BY_EXACTNESS = (Exactness.EXACT, Exactness.ROUNDED, Exactness.BRACKET, Exactness.BOUND)
 
 
+def _reading(name: str) -> Callable[..., Array]:
+    """The reading of this name of each law."""
+
+    def read(self: LawArray, *given: Array) -> Array:
+        return map_members(self.laws, self.shape, lambda law, *each: getattr(law, name)(*each), given)
+
+    return read
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class LawArray(Law):
     """Laws in the order of a flattened array of this ``shape``. Every reading broadcasts against the shape.
 
     >>> from epsilens.laws.normal import Normal
-    >>> many = Many((Normal(np.asarray(1.0)), Normal(np.asarray(2.0))), (2,))
+    >>> many = LawArray((Normal(np.asarray(1.0)), Normal(np.asarray(2.0))), (2,))
     >>> many.psi().tolist(), many.roc(np.asarray([[0.0], [1.0]])).tolist()
     ([1.0, 2.0], [[0.0, 0.0], [1.0, 1.0]])
     """
@@ -29,7 +38,6 @@ class LawArray(Law):
 
     @property
     def members(self) -> tuple[tuple[Law, ...], tuple[int, ...]]:
-        """The laws, and their shape."""
         return self.laws, self.shape
 
     @property
@@ -38,104 +46,52 @@ class LawArray(Law):
         return max((law.known for law in self.laws), key=_BY_EXACTNESS.index)
 
     def as_bound(self) -> LawArray:
-        """All of them as bounds."""
-        return self._of(lambda law: law.as_bound())
+        return self._map(lambda law: law.as_bound())
 
     @property
     def width(self) -> float:
-        """The widest asked for."""
         return max(law.width for law in self.laws)
 
     def with_width(self, width: float) -> LawArray:
-        """All of them to another width."""
-        return self._of(lambda law: law.with_width(width))
+        return self._map(lambda law: law.with_width(width))
 
     @property
     def reached(self) -> bool:
-        """Whether all are."""
         return all(law.reached for law in self.laws)
 
     @property
     def symmetric(self) -> bool:
-        """Whether all are."""
         return all(law.symmetric for law in self.laws)
 
     def reverse(self) -> LawArray:
-        """Each in the other order."""
-        return self._of(lambda law: law.reverse())
-
-    def tradeoff(self, alpha: Array) -> Array:
-        """f(α) of each."""
-        return self._each(lambda law, a: law.tradeoff(a), alpha)
-
-    def roc(self, alpha: Array) -> Array:
-        """1 − f(α) of each."""
-        return self._each(lambda law, a: law.roc(a), alpha)
-
-    def inverse_roc(self, recall: Array) -> Array:
-        """The least α of each."""
-        return self._each(lambda law, r: law.inverse_roc(r), recall)
+        return self._map(lambda law: law.reverse())
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of each."""
-        return (
-            self._each(lambda law, u: law.at(u)[0], log_threshold),
-            self._each(lambda law, u: law.at(u)[1], log_threshold),
+        alpha, recall = (
+            map_members(self.laws, self.shape, lambda law, u, i=i: law.at(u)[i], (log_threshold,)) for i in (0, 1)
         )
-
-    def profile(self, log_threshold: Array) -> Array:
-        """h(t) of each."""
-        return self._each(lambda law, u: law.profile(u), log_threshold)
-
-    def profile_inverse(self, delta: Array) -> Array:
-        """The least ε of each."""
-        return self._each(lambda law, d: law.profile_inverse(d), delta)
-
-    def max_llr(self) -> Array:
-        """The supremum of llr of each."""
-        return self._each(lambda law: law.max_llr())
-
-    def log_moment(self, a: Array) -> Array:
-        """The moments of each."""
-        return self._each(lambda law, order: law.log_moment(order), a)
-
-    def far_renyi(self, order: Array) -> Array:
-        """D_a(H0‖H1) of each."""
-        return self._each(lambda law, far: law.far_renyi(far), order)
-
-    def kl(self) -> Array:
-        """D(H0‖H1) of each."""
-        return self._each(lambda law: law.kl())
-
-    def auc(self) -> Array:
-        """The area of each."""
-        return self._each(lambda law: law.auc())
-
-    def psi(self) -> Array:
-        """ψ of each."""
-        return self._each(lambda law: law.psi())
+        return alpha, recall
 
     def practical(self, level: float) -> Array:
-        """μ of each."""
-        return self._each(lambda law: law.practical(level))
+        return map_members(self.laws, self.shape, lambda law: law.practical(level), ())
 
-    def fbeta(self, beta: Array, odds: Array) -> Array:
-        """The largest Fβ of each."""
-        return self._each(lambda law, b, c: law.fbeta(b, c), beta, odds)
+    tradeoff = _reading("tradeoff")
+    roc = _reading("roc")
+    inverse_roc = _reading("inverse_roc")
+    profile = _reading("profile")
+    profile_inverse = _reading("profile_inverse")
+    max_llr = _reading("max_llr")
+    log_moment = _reading("log_moment")
+    far_renyi = _reading("far_renyi")
+    kl = _reading("kl")
+    auc = _reading("auc")
+    psi = _reading("psi")
+    fbeta = _reading("fbeta")
+    worse_delta = _reading("worse_delta")
+    worse_epsilon = _reading("worse_epsilon")
 
-    def worse_delta(self, epsilon: Array) -> Array:
-        """δ of each, in its worse order."""
-        return self._each(lambda law, e: law.worse_delta(e), epsilon)
-
-    def worse_epsilon(self, delta: Array) -> Array:
-        """ε of each, in its worse order."""
-        return self._each(lambda law, d: law.worse_epsilon(d), delta)
-
-    def _of(self, change: Callable[[Law], Law]) -> LawArray:
+    def _map(self, change: Callable[[Law], Law]) -> LawArray:
         return replace(self, laws=tuple(change(law) for law in self.laws))
-
-    def _each(self, read: Callable[..., Array], *given: Array) -> Array:
-        return map_members(self.laws, self.shape, read, given)
 
 
 def map_members(
@@ -147,7 +103,7 @@ def map_members(
     which = np.broadcast_to(np.arange(len(members)).reshape(shape), whole).ravel()
     flat = [np.broadcast_to(a, whole).ravel() for a in arrays]
     places = np.argsort(which, kind="stable").reshape(len(members), -1)  # broadcasting repeats each equally often
-    made = np.empty(which.size)
+    result = np.empty(which.size)
     for member, here in zip(members, places, strict=True):
-        made[here] = read(member, *(a[here] for a in flat))
-    return made.reshape(whole)
+        result[here] = read(member, *(a[here] for a in flat))
+    return result.reshape(whole)

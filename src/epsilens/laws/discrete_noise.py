@@ -97,7 +97,6 @@ class DiscreteNormal(IntegerNoise):
 
     @property
     def scale(self) -> float:
-        """σ."""
         return self.sigma
 
     @cached_property
@@ -108,11 +107,9 @@ class DiscreteNormal(IntegerNoise):
         return float(logsumexp(-(k**2) / (2 * self.sigma**2)))
 
     def log_mass(self, k: Array) -> Array:
-        """−k²/2σ² − log θ(0)."""
         return np.asarray(-((k / self.sigma) ** 2) / 2 - self._log_total)
 
     def loss(self, k: Array, distance: int) -> Array:
-        """d(2k − d)/2σ²."""
         return np.asarray(distance * (2 * k - distance) / (2 * self.sigma**2))
 
     def log_moment(self, power: float, distance: int) -> float:
@@ -138,12 +135,10 @@ class DiscreteNormal(IntegerNoise):
 
     @property
     def slope(self) -> float:
-        """1/σ."""
         return 1 / self.sigma
 
     @property
     def claimed_zcdp(self) -> float:
-        """1/2σ²."""
         return 1 / (2 * self.sigma**2)
 
     def farthest(self, power: float, distance: int) -> float:
@@ -159,7 +154,6 @@ class Skellam(IntegerNoise):
 
     @property
     def scale(self) -> float:
-        """√v."""
         return math.sqrt(self.variance)
 
     def log_mass(self, k: Array) -> Array:
@@ -198,7 +192,6 @@ class Skellam(IntegerNoise):
         return np.asarray(main + 0.5 * np.log1p(ratio) + (_log_debye(b, rb) - _log_debye(a, ra)))
 
     def log_moment(self, power: float, distance: int) -> None:
-        """None: a sum."""
         return
 
     @property
@@ -208,7 +201,6 @@ class Skellam(IntegerNoise):
 
     @property
     def claimed_zcdp(self) -> float:
-        """Unknown."""
         return math.inf
 
     def farthest(self, power: float, distance: int) -> float:
@@ -294,19 +286,20 @@ _ROUNDED = 1e-12  # of a difference of probits
 class UnboundedTail:
     """H0: noise. H1: the noise moved by ``distance``, with probability ``drawn``, else as under H0.
 
-    ``told`` is the probability that there is a release at all, which everybody sees; ``swapped`` exchanges H0 and H1.
+    ``release_rate`` is the probability that there is a release at all, which everybody sees; ``swapped`` exchanges the
+    two laws.
     """
 
     noise: IntegerNoise
     distance: int
     drawn: float = 1.0
-    told: float = 1.0
+    release_rate: float = 1.0
     swapped: bool = False
 
     @property
     def scales_by_group(self) -> bool:
         """Whether it is the noise moved, and nothing else."""
-        return self.drawn == 1 and self.told == 1
+        return self.drawn == 1 and self.release_rate == 1
 
     @property
     def loss_range(self) -> tuple[float, float]:
@@ -323,11 +316,15 @@ class UnboundedTail:
         a = 1 - power if self.swapped else power
         value = self.noise.log_moment(a, self.distance) if self.drawn == 1 else None
         value = self._sum(a) if value is None else value
-        if self.told == 1:
+        if self.release_rate == 1:
             return value
         if value < 30:
-            return math.log1p(self.told * math.expm1(value))
-        return value + math.log(self.told) + math.log1p((1 - self.told) / self.told * math.exp(-value))
+            return math.log1p(self.release_rate * math.expm1(value))
+        return (
+            value
+            + math.log(self.release_rate)
+            + math.log1p((1 - self.release_rate) / self.release_rate * math.exp(-value))
+        )
 
     def moment_growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double."""
@@ -378,7 +375,7 @@ class UnboundedTail:
         values = term(side * span)
         rising, falling = np.append(True, np.diff(values) >= 0), np.append(np.diff(values) <= 0, True)
         top = max(top, float(values.max()))
-        found, upto = [np.zeros(0)], start - 1
+        result, upto = [np.zeros(0)], start - 1
         for i in np.flatnonzero(rising & falling & (values >= top - 10 * _NOTHING)).tolist():
             if span[i] <= upto:  # one flat crest has many tops, by rounding
                 continue
@@ -388,9 +385,9 @@ class UnboundedTail:
             left, right = (_hill_end(term, side, crest, peak, way) for way in (-1.0, 1.0))
             left = max(left, upto + 1)
             if right >= left:
-                found.append(_hill(term, side, left, right))
+                result.append(_hill(term, side, left, right))
                 upto = right
-        return np.concatenate(found)
+        return np.concatenate(result)
 
     # -- ψ ------------------------------------------------------------------------------------------------------------
 
@@ -442,7 +439,7 @@ class UnboundedTail:
         gaps = ndtri_exp(hit) - ndtri_exp(alpha) + _ROUNDED
         most = np.maximum.accumulate(gaps[::-1])[::-1]
         if self.noise.slope and k[-1] < 8 * self.noise.scale**2:
-            most = np.maximum(most, replace(self, drawn=1.0, told=1.0)._far_gap(float(k[-1])) * (1 + _NEAR))
+            most = np.maximum(most, replace(self, drawn=1.0, release_rate=1.0)._far_gap(float(k[-1])) * (1 + _NEAR))
         some = np.unique(np.linspace(0, k.size - 1, _SPLITS).astype(int))
         shift = np.minimum(np.maximum(most[some], self.psi_limit), self.psi())
         cost = self.noise.loss(k[some] - 1.0, self.distance)
@@ -453,7 +450,7 @@ class UnboundedTail:
         is e^share as large, too. Vertices do, from the one above that α on, and those beyond the list.
         """
         k, above, hit = self._vertices
-        alpha = above + math.log(self.told)
+        alpha = above + math.log(self.release_rate)
         first = int(np.argmax(alpha <= log_alpha)) - 1
         if first < 0:
             return 0.0, math.inf
@@ -506,12 +503,12 @@ class UnboundedTail:
 
     def _far_gap(self, last: float, more: float = 0.0, share: float = 0.0) -> float:
         """The largest beyond the list, where it is smooth in log k: about the largest of a few."""
-        wide = 100 * (self.noise.scale**2 - math.log(self.told)) / self.drawn
+        wide = 100 * (self.noise.scale**2 - math.log(self.release_rate)) / self.drawn
         places = np.linspace(math.log(last), math.log(last + wide), _PLACES).tolist()
-        found = [self._gap_at(v, more, share) for v in places]
-        i = int(np.argmax(found))
+        result = [self._gap_at(v, more, share) for v in places]
+        i = int(np.argmax(result))
         low, high = places[max(i - 1, 0)], places[min(i + 1, _PLACES - 1)]
-        ratio, best = (math.sqrt(5) - 1) / 2, found[i]
+        ratio, best = (math.sqrt(5) - 1) / 2, result[i]
         points = [high - ratio * (high - low), low + ratio * (high - low)]
         values = [self._gap_at(v, more, share) for v in points]
         for _ in range(_STEPS):
@@ -528,7 +525,7 @@ class UnboundedTail:
         k = float(round(math.exp(log_k)))
         log_tail = self._log_tail(k)
         rise = float(mix(np.asarray(self._rise(k, log_tail)), self.drawn)) + more
-        log_alpha = float(self.noise.log_mass(np.asarray(k))) + log_tail + math.log(self.told) + share
+        log_alpha = float(self.noise.log_mass(np.asarray(k))) + log_tail + math.log(self.release_rate) + share
         at, before = (-float(ndtri_exp(v)) for v in (log_alpha, log_alpha + rise))
         return at - before if at - before > 1 else self._solved(rise, before, rise / at)
 

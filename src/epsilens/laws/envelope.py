@@ -59,8 +59,8 @@ def delta_bound(epsilon: Array, m: Array, rho: Array, *, steps: int = 26) -> Arr
         k0 = root(lambda k: np.asarray(k / 2 + _sinhc_step(n, k / 2) - e), e, 2 * e, rtol=1e-12)
         last = np.log(80.0) - np.log(np.maximum(n, 0.5))
         first = np.minimum((np.minimum(log_c, 0.0) - np.log(n * (1 + n))) / 2 - 9, last - 3)
-        found = _minimise(lambda s: _dual(k0 + np.exp(s), e, n, log_c), first, last, steps=steps)
-        best[near] = np.minimum(best[near], found)
+        result = _minimise(lambda s: _dual(k0 + np.exp(s), e, n, log_c), first, last, steps=steps)
+        best[near] = np.minimum(best[near], result)
     # exponents of size a·(ε + k + ρ) carry an error of that many ulps
     size = 3 * epsilon + rho + 3 * np.minimum(1.0, np.sqrt(rho / a)) + np.log1p(1 / m)
     best = best + 4e-13 + 2e-15 * a * size
@@ -179,7 +179,6 @@ class FailureConversion(DeltaConversion):
     delta: float
 
     def log_delta(self, epsilon: Array) -> Array:
-        """log(δ + (1−δ)·δ(ε))."""
         return np.logaddexp(math.log(self.delta), math.log1p(-self.delta) + self.other.log_delta(epsilon))
 
 
@@ -198,7 +197,7 @@ class _FromOrders(DeltaConversion):
     def claims(self) -> tuple[Array, Array]:
         """(ε_i, δ_i) on a grid that is fine where δ falls fast."""
         first = self._tried(self._coarse)[0]
-        epsilon = _refined(self._coarse, delta_bound(self._coarse, *first))
+        epsilon = _refine_claims(self._coarse, delta_bound(self._coarse, *first))
         return _claims(epsilon, delta_bound(epsilon, *self._tried(epsilon)[0]))
 
     @cached_property
@@ -247,8 +246,8 @@ class ConcentratedConversion(_FromOrders):
         near = np.flatnonzero(m * rho < _LARGE)
         for step in (1.5, 0.375, 0.1, 0.025) if near.size else ():
             tried = log_m[near] + step * np.arange(-4.0, 5.0)[:, None]
-            found = delta_bound(np.broadcast_to(self._coarse[near], tried.shape), *self._at(tried), steps=12)
-            log_m[near] = np.take_along_axis(tried, np.argmin(found, axis=0)[None], axis=0)[0]
+            result = delta_bound(np.broadcast_to(self._coarse[near], tried.shape), *self._at(tried), steps=12)
+            log_m[near] = np.take_along_axis(tried, np.argmin(result, axis=0)[None], axis=0)[0]
         return log_m
 
     def _tried(self, epsilon: Array) -> list[tuple[Array, Array]]:
@@ -301,7 +300,7 @@ def _coarse(limit: Callable[[Array], Array]) -> Array:
     return np.concatenate(([0.0], np.geomspace(1e-9 * end, end, 150)))
 
 
-def _refined(coarse: Array, log_delta: Array) -> Array:
+def _refine_claims(coarse: Array, log_delta: Array) -> Array:
     """More ε where δ falls fast: steps of log δ of 0.05 down to e^{−50} and 0.25 beyond; and of log(1 − δ) of 0.02."""
     fallen = np.minimum(-np.minimum.accumulate(log_delta), 750.0)
     length = np.minimum(fallen, 50.0) / 0.05 + np.maximum(fallen - 50.0, 0.0) / 0.25 + 40 * coarse / coarse[-1]
@@ -361,7 +360,6 @@ class RenyiCurve(ValueSemantics):
         return float(self.m[-1]) if self.m.size else 0.0
 
     def __call__(self, m: Array) -> Array:
-        """The chord; infinite beyond."""
         chord = np.interp(m, np.append(0.0, self.m), np.append(0.0, self.m * self.rho))
         return np.where(m <= self.highest, chord, np.inf)
 
@@ -384,7 +382,6 @@ class Envelope(Finite):
     known: Exactness = field(default=Exactness.BOUND, kw_only=True)
 
     def reverse(self) -> Envelope:
-        """Both pairs in the other order."""
         turned = Finite.reverse(self)
         return turned if self.attained is None else replace(turned, attained=self.attained.reverse())
 
@@ -397,15 +394,12 @@ class Envelope(Finite):
         return np.asarray(low * (1 - self.rounding))
 
     def roc(self, alpha: Array) -> Array:
-        """The polygon, rounded up."""
         return np.minimum(Finite.roc(self, alpha) * (1 + self.rounding), 1.0)
 
     def inverse_roc(self, recall: Array) -> Array:
-        """The polygon, rounded down."""
         return np.asarray(Finite.inverse_roc(self, recall) * (1 - self.rounding))
 
     def profile(self, log_threshold: Array) -> Array:
-        """h, rounded up."""
         return np.minimum(Finite.profile(self, log_threshold) * (1 + self.rounding), 1.0)
 
     def worse_delta(self, epsilon: Array) -> Array:
@@ -425,10 +419,10 @@ class Envelope(Finite):
         target, high = np.log(delta[live]) - 2 * _ROUNDING, value[live]
         low = Finite.profile_inverse(self, np.minimum(delta[live] * _CHORD, 1.0))
         low = np.where(conversion.log_delta(low) > target, low, 0.0)
-        found = root(lambda e: conversion.log_delta(e) - target, low, high, rtol=1e-14)
-        found = np.minimum(found * (1 + 1e-13), high)
+        result = root(lambda e: conversion.log_delta(e) - target, low, high, rtol=1e-14)
+        result = np.minimum(result * (1 + 1e-13), high)
         out = np.array(value)
-        out[live] = np.where(conversion.log_delta(found) <= target, found, high)
+        out[live] = np.where(conversion.log_delta(result) <= target, result, high)
         return out
 
     def log_moment(self, a: Array) -> Array:

@@ -50,7 +50,7 @@ def log_cumulative(x: Array) -> Array:
     return np.asarray(np.logaddexp.accumulate(x)) if x.size else x
 
 
-def log_balanced(log_m0: Array, u: Array) -> float:
+def log_equal_error(log_m0: Array, u: Array) -> float:
     """log x with f(x) = x: between the two vertices where the errors cross."""
     m0, m1 = log_m0, log_m0 + u
     if not m0.size:
@@ -63,7 +63,7 @@ def log_balanced(log_m0: Array, u: Array) -> float:
     return float(np.logaddexp(alpha[j] + m1[j], rest + m0[j]) - np.logaddexp(m0[j], m1[j]))
 
 
-def far_gaps(log_m0: Array, u: Array) -> Array:
+def tail_gaps(log_m0: Array, u: Array) -> Array:
     """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices."""
 
     def probit(log_hit: Array, log_miss: Array) -> Array:
@@ -192,7 +192,7 @@ _OWN = 1e-9
 _BEYOND = 1e-320  # more than the mass beyond a list that ends where doubles do
 
 
-def _share(part: Array, whole: Array) -> Array:
+def _safe_ratio(part: Array, whole: Array) -> Array:
     """part/whole within [0, 1], also where the whole is a denormal number."""
     with np.errstate(over="ignore"):
         return np.asarray(np.clip(part / np.maximum(whole, 1e-323), 0.0, 1.0))
@@ -289,12 +289,10 @@ class Finite(Composable):
         return self.mirrored
 
     def reverse(self) -> Self:
-        """Swap the two laws."""
         far = None if self.far is None else self.far.reverse()
         return replace(self, log_p0=self.log_p0 + self.llr, llr=-self.llr, only0=self.only1, only1=self.only0, far=far)
 
     def steps(self) -> tuple[CountedStep, ...]:
-        """One of atoms."""
         return ((FiniteStep(self.atoms(), self.mirrored, self.far, translation=self.translation), 1),)
 
     def atoms(self) -> Atoms:
@@ -320,15 +318,14 @@ class Finite(Composable):
         low = np.searchsorted(self._alpha, alpha, side="left")
         j = np.where(alpha > 0.5, np.searchsorted(-self._rest0, -rest, side="left"), low).clip(1, self._u.size)
         ahead = np.where(alpha > 0.5, rest - self._rest0[j], self._alpha[j] - alpha)
-        miss = self._rest1[j] + self._p1[j - 1] * _share(ahead, self._p0[j - 1])
+        miss = self._rest1[j] + self._p1[j - 1] * _safe_ratio(ahead, self._p0[j - 1])
         return np.asarray(np.where(alpha <= 0, 1 - self.only1, np.where(alpha >= 1, 0.0, np.minimum(miss, 1.0))))
 
     def roc(self, alpha: Array) -> Array:
-        """Linear between vertices, summed from the top."""
         if not self._u.size:
             return np.asarray(self.only1 * np.ones_like(alpha))
         j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
-        share = _share(alpha - self._alpha[j - 1], self._p0[j - 1])
+        share = _safe_ratio(alpha - self._alpha[j - 1], self._p0[j - 1])
         hit = np.minimum(self._recall[j - 1] + self._p1[j - 1] * share, 1.0)
         return np.asarray(np.where(alpha >= 1, 1.0, hit))
 
@@ -337,11 +334,11 @@ class Finite(Composable):
         if not self._u.size:
             return np.asarray(np.where(recall <= self.only1, 0.0, 1.0))
         low = np.clip(np.searchsorted(self._recall, recall, side="left"), 1, self._u.size)
-        share = _share(recall - self._recall[low - 1], self._p1[low - 1])
+        share = _safe_ratio(recall - self._recall[low - 1], self._p1[low - 1])
         near = self._alpha[low - 1] + self._p0[low - 1] * share
         miss = 1 - recall
         j = np.clip(np.searchsorted(-self._rest1, -miss, side="left"), 1, self._u.size)
-        left = self._p0[j - 1] * _share(miss - self._rest1[j], self._p1[j - 1])
+        left = self._p0[j - 1] * _safe_ratio(miss - self._rest1[j], self._p1[j - 1])
         # what is not flagged, from the bottom; the vertex itself from the side where it is small
         top = self._alpha[j] < 0.5
         far = np.where(top, self._alpha[j] - left, 1 - (self._rest0[j] + left))
@@ -353,7 +350,6 @@ class Finite(Composable):
         return np.asarray(np.searchsorted(-self._u, -np.asarray(log_threshold, dtype=float), side="left"))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """The vertex of the threshold test."""
         j = self._above(log_threshold)
         return self._alpha[j], self._recall[j]
 
@@ -408,7 +404,6 @@ class Finite(Composable):
         return out.reshape(a.shape)
 
     def far_renyi(self, order: Array) -> Array:
-        """Of noise without end as it grows there."""
         if self.far is None:
             return Composable.far_renyi(self, order)
         order = np.asarray(order, dtype=float)
@@ -439,7 +434,6 @@ class Finite(Composable):
         return np.asarray(small + large + self.only1)
 
     def auc(self) -> Array:
-        """Trapezoids."""
         middle = (self._recall[1:] + self._recall[:-1]) / 2
         return np.asarray(np.minimum(np.sum(self._p0 * middle) + self.only0, 1.0))
 
@@ -460,7 +454,9 @@ class Finite(Composable):
         """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""
         low, _ = equal_error_bracket(self)
         if low < level:
-            return np.asarray(equal_error_mu(low) if low > 0 else -2 * ndtri_exp(log_balanced(self._log_m0, self._u)))
+            return np.asarray(
+                equal_error_mu(low) if low > 0 else -2 * ndtri_exp(log_equal_error(self._log_m0, self._u))
+            )
         inside = (self._alpha[1:-1] >= level) & (self._rest1[1:-1] >= level)
         best = float(np.max(self._gaps()[inside])) if inside.any() else 0.0
         here = np.asarray(level)
@@ -472,7 +468,7 @@ class Finite(Composable):
         """roc(α) − α for α ≤ ½, where it is at least half of its largest: summed, not subtracted."""
         j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size) - 1
         before = self.only1 + np.concatenate(([0.0], np.cumsum(self._excess)))[j]
-        return np.asarray(np.maximum(before + self._excess[j] * _share(alpha - self._alpha[j], self._p0[j]), 0.0))
+        return np.asarray(np.maximum(before + self._excess[j] * _safe_ratio(alpha - self._alpha[j], self._p0[j]), 0.0))
 
     @property
     def _excess(self) -> Array:
@@ -491,9 +487,9 @@ class Finite(Composable):
         gap = np.where(low, gaps[0], gaps[1])
         rest = np.where(low, bottom[0], top[0])
         live = (small > 1e-307) & (rest > 1e-307)
-        found = np.full(small.size, -np.inf)
-        found[live] = probit_gap(small[live], gap[live], rest[live])
-        return found if live.all() else np.where(live, found, far_gaps(self._log_m0, self._u))
+        result = np.full(small.size, -np.inf)
+        result[live] = probit_gap(small[live], gap[live], rest[live])
+        return result if live.all() else np.where(live, result, tail_gaps(self._log_m0, self._u))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over the vertices: Fβ is linear-fractional in (α, recall)."""
@@ -519,12 +515,10 @@ class FiniteStep(Step):
 
     @property
     def support(self) -> None:
-        """No continuous part."""
         return
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """The outermost atoms."""
         if self.far is not None:
             return self.far.loss_range
         a = self.atoms
@@ -532,7 +526,6 @@ class FiniteStep(Step):
         return (-math.inf if a.only0 > 0 else low), (math.inf if a.only1 > 0 else high)
 
     def log_p0(self, x: Array) -> Array:
-        """No density anywhere."""
         return np.full(np.shape(x), -np.inf)
 
     def loss(self, x: Array) -> Array:
@@ -542,27 +535,22 @@ class FiniteStep(Step):
     slope = roughness = error = loss
 
     def inverse_loss(self, loss: Array) -> Array:
-        """Nowhere."""
         return np.zeros(np.shape(loss))
 
     def above(self, x: float) -> tuple[float, float]:
-        """No continuous part, no mass."""
         return (-math.inf, -math.inf)
 
     below = above
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """No continuous part."""
         return (0.0, 0.0)
 
     def as_law(self) -> Finite:
-        """The pair itself."""
         a = self.atoms
         only = (a.only0, a.only1) if self.far is None else (0.0, 0.0)
         return Finite(a.log_p - a.loss, a.loss, *only, self.symmetric, self.far, translation=self.translation)
 
     def log_moment(self, power: float) -> float:
-        """A sum."""
         if self.far is not None:
             return self.far.log_moment(power)
         if power in (0.0, 1.0) and not (self.atoms.only0 or self.atoms.only1):
@@ -570,29 +558,23 @@ class FiniteStep(Step):
         return float(self.as_law().log_moment(np.asarray(power)))
 
     def moment_growth(self, power: float) -> tuple[float, float]:
-        """Of noise without end as it grows there."""
         return Step.moment_growth(self, power) if self.far is None else self.far.moment_growth(power)
 
     def kl(self) -> float:
-        """A sum."""
         return float(self.as_law().kl())
 
     def reverse_kl(self) -> float:
-        """A sum."""
         return float(self.as_law().reverse().kl())
 
     def psi(self) -> float:
-        """From the vertices."""
         return float(self.as_law().psi())
 
     @property
     def psi_limit(self) -> float:
-        """Of noise without end."""
         return 0.0 if self.far is None else self.far.psi_limit
 
     @property
     def psi_floor(self) -> float:
-        """Its own, but for rounding."""
         return self.psi() * (1 - _OWN) if self.rho == 0 else 0.0
 
     @property
@@ -602,11 +584,9 @@ class FiniteStep(Step):
 
     @property
     def tail_split(self) -> TailSplit:
-        """Of noise without end from its far tails."""
         return super(FiniteStep, self).tail_split if self.far is None else self.far.tail_split
 
     def tail_gap_bracket(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
-        """Likewise."""
         return (0.0, math.inf) if self.far is None else self.far.tail_gap_bracket(log_alpha, more, share)
 
     def drawn(self, rate: float) -> FiniteStep:
@@ -618,7 +598,7 @@ class FiniteStep(Step):
         """Rarer, and everybody is told when."""
         a = LabelledSampleStep(self, rate).atoms
         order = np.argsort(a.loss, kind="stable")
-        far = None if self.far is None else replace(self.far, told=rate)
+        far = None if self.far is None else replace(self.far, release_rate=rate)
         return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.symmetric, far, self.rho)
 
     @property
@@ -653,8 +633,8 @@ class FiniteStep(Step):
             raise InputError(
                 f"what is known of one person promises nothing about a group of {size}: ask of a smaller one"
             )
-        made = Finite(*polygon(size * eps[kept], grown[kept]), mirrored=True)
-        return FiniteStep(made.atoms(), made.symmetric)
+        result = Finite(*polygon(size * eps[kept], grown[kept]), mirrored=True)
+        return FiniteStep(result.atoms(), result.symmetric)
 
 
 def _counts(outcomes: int, k: int) -> Array:
@@ -687,7 +667,7 @@ def _sequential_product(law: Finite, k: int) -> tuple[Array, Array]:
     return log_p, loss
 
 
-def _repeated(law: Finite, k: int) -> tuple[Array, Array]:
+def _count_product(law: Finite, k: int) -> tuple[Array, Array]:
     """(log H0-mass, loss) of every count of outcomes."""
     if k == 1:
         return law.log_p0, law.llr
@@ -713,7 +693,7 @@ def finite_product(counted: Sequence[tuple[Finite, int]], most: int) -> Finite |
     for law, k in counted:
         if law.only0 >= 1 or law.only1 >= 1:
             return Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True)
-        more_p, more_loss = _repeated(law, k)
+        more_p, more_loss = _count_product(law, k)
         log_p = (log_p[:, None] + more_p).ravel()
         loss = (loss[:, None] + more_loss).ravel()
         finite0, finite1 = finite0 + k * math.log1p(-law.only0), finite1 + k * math.log1p(-law.only1)
@@ -732,13 +712,11 @@ class JointFiniteStep(FiniteStep):
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """The sums of theirs."""
         low, high = (math.fsum(k * step.loss_range[i] for step, k in self.parts) for i in (0, 1))
         return low, high
 
     @property
     def factors(self) -> tuple[CountedStep, ...]:
-        """Its parts."""
         return self.parts
 
     def as_law(self) -> Finite:
@@ -747,43 +725,32 @@ class JointFiniteStep(FiniteStep):
         return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, self.symmetric)
 
     def log_moment(self, power: float) -> float:
-        """Moments multiply."""
         return math.fsum(k * step.log_moment(power) for step, k in self.parts)
 
     def moment_growth(self, power: float) -> tuple[float, float]:
-        """Divergences add up."""
         each = [(step.moment_growth(power), k) for step, k in self.parts]
         return math.fsum(k * low for (low, _), k in each), math.fsum(k * high for (_, high), k in each)
 
     def kl(self) -> float:
-        """Divergences add up."""
         return math.fsum(k * step.kl() for step, k in self.parts)
 
     def reverse_kl(self) -> float:
-        """Divergences add up."""
         return math.fsum(k * step.reverse_kl() for step, k in self.parts)
 
     def psi(self) -> float:
-        """√Σψ², a bound."""
         return math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self.parts))
 
     @property
     def psi_limit(self) -> float:
-        """√Σ of theirs squared."""
         return math.sqrt(math.fsum(k * step.psi_limit**2 for step, k in self.parts))
 
     @property
     def zcdp_rho(self) -> float:
-        """The sum."""
         return math.fsum(k * step.zcdp_rho for step, k in self.parts)
 
-    @property
-    def scales_by_group(self) -> bool:
-        """Not as one."""
-        return False
+    scales_by_group = False
 
     def group(self, size: int) -> FiniteStep:
-        """Of its parts, one by one."""
         raise unknown_group("joint")
 
 

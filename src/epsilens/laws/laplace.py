@@ -48,16 +48,11 @@ class Laplace(Composable):
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
     def steps(self) -> tuple[CountedStep, ...]:
-        """One, unless there is no shift."""
         return ((LaplaceStep(float(self.m)), 1),) if float(self.m) > 0 else ()
 
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
+    symmetric = True
 
     def reverse(self) -> Laplace:
-        """Mirror image: the same curve."""
         return self
 
     def tradeoff(self, alpha: Array) -> Array:
@@ -108,7 +103,6 @@ class Laplace(Composable):
             return np.asarray(np.maximum(self.m + 2 * np.log1p(-delta), 0.0))
 
     def max_llr(self) -> Array:
-        """m."""
         return np.asarray(self.m)
 
     def log_moment(self, a: Array) -> Array:
@@ -139,11 +133,9 @@ class Laplace(Composable):
         )
 
     def kl(self) -> Array:
-        """m − 1 + e^{−m}."""
         return expm1mx(-np.asarray(self.m, dtype=float))
 
     def auc(self) -> Array:
-        """1 − e^{−m}(2+m)/4."""
         return np.asarray(1 - np.exp(-self.m) * (2 + self.m) / 4)
 
     def psi(self) -> Array:
@@ -181,10 +173,7 @@ class LaplaceStep(QuadratureStep):
 
     m: float
 
-    @property
-    def symmetric(self) -> bool:
-        """Mirror images."""
-        return True
+    symmetric = True
 
     @property
     def atoms(self) -> Atoms:
@@ -193,28 +182,22 @@ class LaplaceStep(QuadratureStep):
 
     @property
     def support(self) -> tuple[float, float]:
-        """Between the two locations."""
         return (0.0, self.m)
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """±m."""
         return (-self.m, self.m)
 
     def loss(self, x: Array) -> Array:
-        """2x − m."""
         return np.asarray(2 * x - self.m)
 
     def slope(self, x: Array) -> Array:
-        """2."""
         return np.full(np.shape(x), 2.0)
 
     def inverse_loss(self, loss: Array) -> Array:
-        """(L + m)/2."""
         return np.asarray(np.clip((loss + self.m) / 2, 0.0, self.m))
 
     def log_p0(self, x: Array) -> Array:
-        """½e^{−x}."""
         return np.asarray(-x - _LOG2)
 
     def roughness(self, x: Array) -> Array:
@@ -222,7 +205,6 @@ class LaplaceStep(QuadratureStep):
         return np.full(np.shape(x), 2.0)
 
     def error(self, x: Array) -> Array:
-        """Of 2x − m."""
         return np.full(np.shape(x), 8 * _U * self.m)
 
     def above(self, x: float) -> tuple[float, float]:
@@ -237,49 +219,36 @@ class LaplaceStep(QuadratureStep):
         return gone - _LOG2 - max(self.m - x, 0.0), gone - _LOG2
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Everything: the loss is bounded."""
         return self.support
 
     def cumulant(self, tilts: Array) -> Array:
-        """In closed form."""
         return laplace_cumulant(self.m, tilts)
 
     def spread(self, tilts: Array) -> tuple[Array, Array]:
-        """In closed form."""
         return laplace_spread(self.m, tilts)
 
     def tilted(self, tilt: float) -> TiltedLaplace | None:
-        """In closed form."""
         return TiltedLaplace(self.m, tilt) if tilt > 0 else None
 
     def log_moment(self, power: float) -> float:
-        """In closed form."""
         return float(self.as_law().log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0
 
     def kl_bound(self) -> float:
-        """m − 1 + e^{−m}."""
         return self.m + math.expm1(-self.m)
 
     def psi(self) -> float:
-        """In closed form."""
         return float(self.as_law().psi())
 
     @property
     def noise(self) -> StepNoise:
-        """Laplace."""
         return StepNoise(NoiseKind.LAPLACE, self.m)
 
     def as_law(self) -> Laplace:
-        """The shift itself."""
         return Laplace(np.asarray(self.m))
 
-    @property
-    def scales_by_group(self) -> bool:
-        """Further."""
-        return True
+    scales_by_group = True
 
     def group(self, size: int) -> LaplaceStep:
-        """So many times as far."""
         return LaplaceStep(self.m * size)
 
 
@@ -293,19 +262,14 @@ class LaplaceReplacementStep(QuadratureStep):
     m: float
     rate: float
 
-    @property
-    def symmetric(self) -> bool:
-        """One value mirrors the other."""
-        return True
+    symmetric = True
 
     @property
     def support(self) -> tuple[float, float]:
-        """Beyond ±m the loss is constant."""
         return (-self.m, self.m)
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Where both mixtures bend."""
         return (0.0,)
 
     @property
@@ -338,7 +302,6 @@ class LaplaceReplacementStep(QuadratureStep):
         return np.asarray(2 * np.exp(np.minimum(math.log(self.rate) + u - mix(u, self.rate), 0.0)))
 
     def inverse_loss(self, loss: Array) -> Array:
-        """The inverse on each side."""
         loss = np.asarray(loss, dtype=float)
         x = (unmix(np.abs(loss) + self._floor, self.rate) + self.m) / 2
         return np.asarray(np.sign(loss) * np.clip(x, 0.0, self.m))
@@ -349,11 +312,9 @@ class LaplaceReplacementStep(QuadratureStep):
         return np.asarray(-_LOG2 - np.abs(x) + mix(np.abs(x) - np.abs(x + self.m), self.rate))
 
     def roughness(self, x: Array) -> Array:
-        """Exponentials of slopes up to 2."""
         return np.full(np.shape(x), 3.0)
 
     def error(self, x: Array) -> Array:
-        """Of the two logarithms."""
         down = abs(self._floor)
         return np.asarray(16 * _U * (np.abs(self.loss(x)) + 2 * down + math.expm1(min(down, 700.0)) + self.m * 4))
 
@@ -370,12 +331,10 @@ class LaplaceReplacementStep(QuadratureStep):
         return with_, without
 
     def below(self, x: float) -> tuple[float, float]:
-        """By symmetry."""
         with_, without = self.above(-x)
         return without, with_
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Everything: the loss is bounded."""
         return self.support
 
     def psi(self) -> float:
@@ -390,11 +349,9 @@ class LaplaceReplacementStep(QuadratureStep):
 
     @property
     def noise(self) -> StepNoise:
-        """Laplace noise, drawn, one record for another."""
         return StepNoise(NoiseKind.LAPLACE, self.m, self.rate, Relation.REPLACE)
 
     def group(self, size: int) -> Step:
-        """Nothing is known."""
         raise unknown_group("replace")
 
 
@@ -404,13 +361,9 @@ class NoisyMax(Laplace):
 
     family: ClassVar[Family] = Family.NONE
 
-    @property
-    def pointwise(self) -> bool:
-        """Each point is reached by scores of its own."""
-        return True
+    pointwise = True  # Each point is reached by scores of its own
 
     def steps(self) -> tuple[CountedStep, ...]:
-        """One."""
         return ((NoisyMaxStep(float(self.m)), 1),)
 
 
@@ -427,13 +380,10 @@ class NoisyMaxStep(LaplaceStep):
 
     @property
     def noise(self) -> None:  # type: ignore[override]
-        """None that others would know."""
         return
 
     def as_law(self) -> NoisyMax:
-        """One of them."""
         return NoisyMax(np.asarray(self.m))
 
     def group(self, size: int) -> NoisyMaxStep:
-        """So many times as far."""
         return NoisyMaxStep(self.m * size)

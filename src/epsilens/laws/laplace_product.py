@@ -124,7 +124,7 @@ class _EqualShifts:
         IH_j(f + r) for r < j follows by its recursion ((f+r)·IH_{j−1}(f+r) + (j−f−r)·IH_{j−1}(f+r−1))/(j − 1), each
         factor linear in f and positive on [0, 1].
         """
-        made = np.zeros((self.k, self.k))
+        result = np.zeros((self.k, self.k))
         hall = [np.ones(1)]
         for j in range(1, self.k + 1):
             if j > 1:
@@ -139,8 +139,8 @@ class _EqualShifts:
                 for _ in range(self.k - j):
                     raised = _times(raised, 1, 1)
                 for i in range(self.k - j + 1):
-                    made[i + r] += weight * math.comb(self.k - j, i) * raised
-        return np.asarray(made * [math.comb(self.k - 1, i) for i in range(self.k)])
+                    result[i + r] += weight * math.comb(self.k - j, i) * raised
+        return np.asarray(result * [math.comb(self.k - 1, i) for i in range(self.k)])
 
     def _panel(self, left: Array, right: Array) -> Array:
         """∫ of the density between two places of one panel."""
@@ -179,7 +179,6 @@ class _Ratio:
     m: float
 
     def __call__(self, y: Array) -> Array:
-        """At a score."""
         return np.asarray(self.m * (2 * np.asarray(y, dtype=float) - self.k))
 
 
@@ -392,7 +391,7 @@ def has_closed_form(shifts: Sequence[tuple[float, int]]) -> bool:
 def laplace_vector_delta(shifts: Shifts, epsilon: float) -> float:
     """δ(ε) = E₁[(1 − e^{ε−L})₊] of independent Laplace numbers, of any sign of ε.
 
-    >>> round(several_delta(((1.0, 2),), 0.0), 12), round(1 - 1.5 / math.e, 12)
+    >>> round(laplace_vector_delta(((1.0, 2),), 0.0), 12), round(1 - 1.5 / math.e, 12)
     (0.448180838243, 0.448180838243)
     """
     total = math.fsum(t * k for t, k in shifts)
@@ -433,10 +432,10 @@ def _signed_sums(shifts: Shifts) -> tuple[Array, Array, Array]:
 @lru_cache(maxsize=64)
 def _powers(k: int) -> Array:
     """Row p: the coefficients of (1 + x)^p (1 − x)^{k−p}."""
-    made = np.zeros((k + 1, k + 1))
+    result = np.zeros((k + 1, k + 1))
     for p in range(k + 1):
         one = np.ones(1)
         for i in range(k):
             one = np.convolve(one, [1.0, 1.0 if i < p else -1.0])
-        made[p] = one
-    return made
+        result[p] = one
+    return result

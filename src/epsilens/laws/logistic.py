@@ -66,16 +66,11 @@ class Logistic(Composable):
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
     def steps(self) -> tuple[CountedStep, ...]:
-        """One."""
         return ((LogisticStep(self.epsilon), 1),)
 
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
+    symmetric = True
 
     def reverse(self) -> Logistic:
-        """Mirror image: the same curve."""
         return self
 
     @property
@@ -127,7 +122,6 @@ class Logistic(Composable):
             return np.asarray(np.maximum(self.epsilon + 2 * np.log1p(-np.sqrt(delta * self._rest)), 0.0))
 
     def max_llr(self) -> Array:
-        """ε."""
         return np.asarray(self.epsilon)
 
     def log_moment(self, a: Array) -> Array:
@@ -141,7 +135,6 @@ class Logistic(Composable):
         return np.where(np.abs(way) <= 1, near, far)
 
     def kl(self) -> Array:
-        """ε·coth(ε/2) − 2."""
         return np.asarray(self.epsilon * _langevin(np.asarray(self.epsilon / 2)))
 
     def auc(self) -> Array:
@@ -207,7 +200,6 @@ class BoundedRange(Logistic):
         return np.asarray(_rise(np.zeros(()), z) + z * _langevin(z))
 
     def auc(self) -> Array:
-        """(1 + tanh(ε/4))/2."""
         return np.asarray(expit(self.epsilon / 2))
 
 
@@ -217,19 +209,14 @@ class LogisticStep(QuadratureStep):
 
     epsilon: float
 
-    @property
-    def symmetric(self) -> bool:
-        """Mirror images."""
-        return True
+    symmetric = True
 
     @property
     def support(self) -> tuple[float, float]:
-        """±ε."""
         return (-self.epsilon, self.epsilon)
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """±ε."""
         return self.support
 
     @property
@@ -243,15 +230,12 @@ class LogisticStep(QuadratureStep):
         return self.epsilon**2 / 8
 
     def loss(self, x: Array) -> Array:
-        """The place itself."""
         return np.asarray(x, dtype=float)
 
     def slope(self, x: Array) -> Array:
-        """1."""
         return np.ones(np.shape(x))
 
     def inverse_loss(self, loss: Array) -> Array:
-        """Where there is one."""
         return np.asarray(np.clip(loss, -self.epsilon, self.epsilon))
 
     def log_p0(self, x: Array) -> Array:
@@ -259,19 +243,15 @@ class LogisticStep(QuadratureStep):
         return np.asarray(-(x + self.epsilon) / 2 - math.log(-2 * math.expm1(-self.epsilon)))
 
     def roughness(self, x: Array) -> Array:
-        """The loss has slope 1."""
         return np.ones(np.shape(x))
 
     def error(self, x: Array) -> Array:
-        """Of the ends."""
         return np.full(np.shape(x), 2 * _U * self.epsilon)
 
     def above(self, x: float) -> tuple[float, float]:
-        """∫_x^ε of each density."""
         return self._mass(x, self.epsilon)
 
     def below(self, x: float) -> tuple[float, float]:
-        """∫_{−ε}^x of each density."""
         return self._mass(-self.epsilon, x)
 
     def _mass(self, low: float, high: float) -> tuple[float, float]:
@@ -283,32 +263,23 @@ class LogisticStep(QuadratureStep):
         return between + high / 2, between - low / 2
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Everything: the loss is bounded."""
         return self.support
 
     def log_moment(self, power: float) -> float:
-        """In closed form."""
         return float(Logistic(self.epsilon).log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0
 
     def kl(self) -> float:
-        """In closed form."""
         return float(Logistic(self.epsilon).kl())
 
-    kl_back = kl_bound = kl
+    reverse_kl = kl_bound = kl
 
     def psi(self) -> float:
-        """In closed form."""
         return float(self.as_law().psi())
 
     def as_law(self) -> BoundedRange:
-        """One of them."""
         return BoundedRange(self.epsilon)
 
-    @property
-    def scales_by_group(self) -> bool:
-        """Further: scores move k times as far."""
-        return True
+    scales_by_group = True  # Further: scores move k times as far
 
     def group(self, size: int) -> LogisticStep:
-        """So many times as far."""
         return LogisticStep(self.epsilon * size)

@@ -43,7 +43,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ..checks import Array
 from ..errors import InputError
-from ..numerics.binomial import log_binomial
+from ..numerics.special import log_binomial
 from .composition.quadrature import QuadratureStep, UnboundedStep
 from .composition.step import Step
 from .composition.wrappers import SampledStep
@@ -211,7 +211,6 @@ class _MixtureStep(QuadratureStep):
 
     @property
     def support(self) -> tuple[float, float]:
-        """The whole line."""
         return (-math.inf, math.inf)
 
     @property
@@ -221,15 +220,12 @@ class _MixtureStep(QuadratureStep):
 
     @property
     def shift(self) -> float:
-        """The largest."""
         return float(self._c[-1])
 
     def loss(self, x: Array) -> Array:
-        """log Σ w_j·e^{c_j·x − c_j²/2}."""
         return self._sums(x)[0]
 
     def slope(self, x: Array) -> Array:
-        """The mean shift, by shares of the sum."""
         return self._sums(x)[1]
 
     def inverse_loss(self, loss: Array) -> Array:
@@ -274,7 +270,6 @@ class _MixtureStep(QuadratureStep):
         return np.asarray(x)
 
     def log_p0(self, x: Array) -> Array:
-        """Standard normal."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI)
 
     def roughness(self, x: Array) -> Array:
@@ -349,7 +344,6 @@ class _MixtureStep(QuadratureStep):
         return float(w @ np.expm1(np.multiply.outer(self._c, self._c)) @ w)
 
     def kl_bound(self) -> float:
-        """log(1 + χ²)."""
         return math.log1p(self.chi_square())
 
 
@@ -422,11 +416,11 @@ class BinomialStep(_MixtureStep):
         where = (x - _PLACES[0]) * _EACH
         up = end > 0
         at = np.clip(np.ceil(where) if up else np.floor(where), 0, _PLACES.size - 1).astype(int)
-        found = self._edges[up][at]
+        result = self._edges[up][at]
         far = (where < 0) | (where > _PLACES.size - 1)
         if far.any():
-            found[far] = self._edge(x[far], end)
-        return found
+            result[far] = self._edge(x[far], end)
+        return result
 
     def _edge(self, x: Array, end: int) -> Any:
         """The last index with a share on the way from the largest term to this end, and one more."""
@@ -439,15 +433,9 @@ class BinomialStep(_MixtureStep):
             inside, outside = np.where(seen, middle, inside), np.where(seen, outside, middle)
         return np.asarray(outside)
 
-    @property
-    def sampled(self) -> bool:
-        """It is."""
-        return True
+    sampled = True
 
-    @property
-    def scales_by_group(self) -> bool:
-        """More people, more to draw."""
-        return True
+    scales_by_group = True
 
     def sampled_group(self, rate: float, size: int) -> Step:
         """The rate is that of any draw at all, and follows from its own."""
@@ -459,7 +447,6 @@ class GroupStep(BinomialStep):
     """A group of ``count`` people, each drawn or not by a coin of their own, and each moving the sum by μ."""
 
     def group(self, size: int) -> Step:
-        """So many groups."""
         return group_step(self.mu, self.rate, self.count * size)
 
 
@@ -468,7 +455,6 @@ class DrawsStep(BinomialStep):
     """A batch of ``count`` draws, each of which is a person with probability ``rate`` and moves the sum by μ."""
 
     def group(self, size: int) -> Step:
-        """Each draw may be any of them."""
         if self.rate * size >= 1:
             raise InputError(f"a group of {size} is everybody who could be drawn: ask of a smaller group")
         return draws_step(self.mu, self.rate * size, self.count)
@@ -509,12 +495,10 @@ class OppositeMixtures(UnboundedStep):
 
     @property
     def shift(self) -> float:
-        """Of one side."""
         return self.side.shift
 
     @property
     def sampled(self) -> bool:
-        """As the side."""
         return self.side.sampled
 
     @property
@@ -569,30 +553,24 @@ class OppositeMixtures(UnboundedStep):
         return np.asarray(self.side.log_p0(x) + self.side.loss(-x))
 
     def roughness(self, x: Array) -> Array:
-        """Both sides."""
         x = np.abs(x)
         return np.asarray(2 * self.side.roughness(x) - x)
 
     def singularity_rate(self, x: Array) -> Array:
-        """Both sides."""
         return np.asarray(2 * self.side.singularity_rate(np.abs(x)))
 
     def error(self, x: Array) -> Array:
-        """Both sides, and the inverse."""
         x = np.asarray(x, dtype=float)
         size = np.abs(self.side.loss(x)) + np.abs(self.side.loss(-x))
         return np.asarray(self.side.error(x) + self.side.error(-x) + 16 * _U * size)
 
     def above(self, x: float) -> tuple[float, float]:
-        """Both mixtures."""
         return self.side.above(x)[0], self.side.below(-x)[0]
 
     def below(self, x: float) -> tuple[float, float]:
-        """By symmetry."""
         return self.side.below(x)[0], self.side.above(-x)[0]
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Of one side, each way."""
         return -self.side.cutoffs(log_bottom, log_bottom)[1], self.side.cutoffs(log_top, log_top)[1]
 
     def moment_growth(self, power: float) -> tuple[float, float]:
@@ -601,21 +579,17 @@ class OppositeMixtures(UnboundedStep):
         return max(low - 1 / abs(power), 0.0), min(high - self.side.loss_range[0], self.zcdp_rho * abs(power))
 
     def psi(self) -> float:
-        """Twice the largest shift."""
         return 2 * self.shift
 
     @cached_property
     def turning_points(self) -> tuple[float, ...]:
-        """Of one side, each way."""
         return (*self.side.turning_points, *(-turn for turn in self.side.turning_points))
 
     @property
     def scales_by_group(self) -> bool:
-        """As the side."""
         return self.side.scales_by_group
 
     def group(self, size: int) -> Step:
-        """More of them on either side."""
         return OppositeMixtures(self.side.group(size))
 
 

@@ -112,16 +112,11 @@ class Normal(Composable):
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
     def steps(self) -> tuple[CountedStep, ...]:
-        """One, unless there is no shift."""
         return ((NormalStep(float(self.mu)), 1),) if float(self.mu) > 0 else ()
 
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
+    symmetric = True
 
     def reverse(self) -> Normal:
-        """Mirror image: the same curve."""
         return self
 
     def tradeoff(self, alpha: Array) -> Array:
@@ -129,11 +124,9 @@ class Normal(Composable):
         return np.asarray(ndtr(-ndtri(alpha) - self.mu))
 
     def roc(self, alpha: Array) -> Array:
-        """Φ(Φ⁻¹(α) + μ)."""
         return np.asarray(ndtr(ndtri(alpha) + self.mu))
 
     def inverse_roc(self, recall: Array) -> Array:
-        """Φ(Φ⁻¹(R) − μ)."""
         return np.asarray(ndtr(ndtri(recall) - self.mu))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
@@ -174,39 +167,30 @@ class Normal(Composable):
         return np.asarray(np.where(zero, 0.0, np.where(delta > 0, value, np.inf)))
 
     def max_llr(self) -> Array:
-        """Unbounded for any shift."""
         return np.asarray(np.where(self.mu > 0, np.inf, 0.0))
 
     def log_moment(self, a: Array) -> Array:
-        """a(a−1)μ²/2."""
         return np.asarray((a * self.mu) * ((a - 1) * self.mu) / 2)  # no square of a huge order
 
     def far_renyi(self, order: Array) -> Array:
-        """aμ²/2."""
         return np.asarray(order * (self.mu**2 / 2))
 
     def kl(self) -> Array:
-        """μ²/2."""
         return np.asarray(self.mu**2 / 2)
 
     def auc(self) -> Array:
-        """Φ(μ/√2) (paper 002, Lemma 3)."""
         return np.asarray(ndtr(self.mu / np.sqrt(2.0)))
 
     def psi(self) -> Array:
-        """μ itself."""
         return np.asarray(self.mu)
 
     def practical(self, level: float) -> Array:
-        """μ itself, at every level."""
         return np.asarray(self.mu)
 
     def normal_size(self) -> float:
-        """μ itself."""
         return float(self.mu)
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """No closed form: thresholds."""
         return fbeta_by_thresholds(self, beta, odds)
 
 
@@ -217,7 +201,6 @@ class _NormalShift(UnboundedStep):
 
     @property
     def shift(self) -> float:
-        """μ."""
         return self.mu
 
 
@@ -230,19 +213,15 @@ class NormalStep(_NormalShift):
     mu: float
 
     def loss(self, x: Array) -> Array:
-        """μ(x − μ/2)."""
         return np.asarray(self.mu * (x - self.mu / 2))
 
     def slope(self, x: Array) -> Array:
-        """μ."""
         return np.full(np.shape(x), self.mu)
 
     def inverse_loss(self, loss: Array) -> Array:
-        """L/μ + μ/2."""
         return np.asarray(loss / self.mu + self.mu / 2)
 
     def log_p0(self, x: Array) -> Array:
-        """Standard normal."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI)
 
     def roughness(self, x: Array) -> Array:
@@ -250,32 +229,25 @@ class NormalStep(_NormalShift):
         return np.asarray(np.abs(x) + self.mu)
 
     def singularity_rate(self, x: Array) -> Array:
-        """The loss, of slope μ."""
         return np.full(np.shape(x), self.mu)
 
     def error(self, x: Array) -> Array:
-        """Of μ(x − μ/2)."""
         return np.asarray(8 * _U * self.mu * (np.abs(x) + self.mu))
 
     def above(self, x: float) -> tuple[float, float]:
-        """Φ(μ − x), Φ(−x)."""
         return float(log_ndtr(self.mu - x)), float(log_ndtr(-x))
 
     def below(self, x: float) -> tuple[float, float]:
-        """Φ(x − μ), Φ(x)."""
         return float(log_ndtr(x - self.mu)), float(log_ndtr(x))
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Normal quantiles."""
         return float(ndtri_exp(log_bottom)), self.mu - float(ndtri_exp(log_top))
 
     @property
     def moment_error(self) -> float:
-        """In closed form, whatever μ."""
         return ERROR
 
     def log_moment(self, power: float) -> float:
-        """a(a−1)μ²/2."""
         return (power * self.mu) * ((power - 1) * self.mu) / 2 + 0.0  # not −0, no square of a huge order
 
     def moment_growth(self, power: float) -> tuple[float, float]:
@@ -284,43 +256,34 @@ class NormalStep(_NormalShift):
         return grown, grown
 
     def kl(self) -> float:
-        """μ²/2."""
         return self.mu**2 / 2
 
-    kl_back = kl_bound = kl
+    reverse_kl = kl_bound = kl
 
     def chi_square(self) -> float:
-        """e^{μ²} − 1."""
         return math.expm1(self.mu**2) if self.mu < 25 else math.inf
 
     def psi(self) -> float:
-        """μ."""
         return self.mu
 
     def cumulant(self, tilts: Array) -> Array:
-        """Those of a normal law."""
         return normal_cumulant(self.mu, tilts)
 
     def spread(self, tilts: Array) -> tuple[Array, Array]:
-        """Those of a normal law."""
         return normal_spread(self.mu, tilts)
 
     def tilted(self, tilt: float) -> TiltedNormal:
-        """Normal again."""
         return TiltedNormal(self.mu, tilt)
 
     @property
     def noise(self) -> StepNoise:
-        """Normal."""
         return StepNoise(NoiseKind.NORMAL, self.mu)
 
     def as_law(self) -> Normal:
-        """The shift itself."""
         return Normal(np.asarray(self.mu))
 
     @property
     def merge_class(self) -> type[Step]:
-        """Normal steps become one."""
         return NormalStep
 
     @classmethod
@@ -329,13 +292,9 @@ class NormalStep(_NormalShift):
         square = sum(k * step.shift**2 for step, k in counted)
         return [(NormalStep(math.sqrt(square)), 1)] if square > 0 else []
 
-    @property
-    def scales_by_group(self) -> bool:
-        """Further."""
-        return True
+    scales_by_group = True
 
     def group(self, size: int) -> NormalStep:
-        """So many times as far."""
         return NormalStep(self.mu * size)
 
     def sampled_group(self, rate: float, size: int) -> Step:
@@ -383,11 +342,9 @@ class NormalReplacementStep(_NormalShift):
         return np.asarray((half + np.sign(half) * far) / self.mu)
 
     def log_p0(self, x: Array) -> Array:
-        """The mixture without the person's other value."""
         return np.asarray(-0.5 * x * x - _HALF_LOG_2PI + self._arms(x)[1])
 
     def roughness(self, x: Array) -> Array:
-        """As a normal of either mean."""
         return np.asarray(np.abs(x) + 2 * self.mu)
 
     def singularity_rate(self, x: Array) -> Array:
@@ -395,7 +352,6 @@ class NormalReplacementStep(_NormalShift):
         return np.full(np.shape(x), 2 * self.mu)
 
     def error(self, x: Array) -> Array:
-        """Both arms, and the inverse."""
         up, down = self._arms(x)
         half = self.mu * self.mu / 2
         damp = sum(
@@ -412,15 +368,12 @@ class NormalReplacementStep(_NormalShift):
         return float(np.logaddexp(math.log1p(-self.rate) + float(log_ndtr(-x)), inside)) if self.rate < 1 else inside
 
     def above(self, x: float) -> tuple[float, float]:
-        """Both mixtures."""
         return self._tail(x, 1), self._tail(x, -1)
 
     def below(self, x: float) -> tuple[float, float]:
-        """By symmetry."""
         return self._tail(-x, -1), self._tail(-x, 1)
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """High enough for either part of each mixture."""
         one_sided = SampledStep(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
         return -one_sided.cutoffs(log_bottom, log_bottom)[1], one_sided.cutoffs(log_top, log_top)[1]
 
@@ -451,16 +404,11 @@ class NormalReplacementStep(_NormalShift):
 
     @property
     def noise(self) -> StepNoise:
-        """Normal noise, drawn, one record for another."""
         return StepNoise(NoiseKind.NORMAL, self.mu, self.rate, Relation.REPLACE)
 
-    @property
-    def scales_by_group(self) -> bool:
-        """More people are drawn."""
-        return True
+    scales_by_group = True
 
     def group(self, size: int) -> Step:
-        """A binomial number of people on either side."""
         return (
             replaced_group_step(self.mu, self.rate, size)
             if self.rate < 1
@@ -492,7 +440,6 @@ class KnownShiftStep(UnboundedStep):
 
     @property
     def cost(self) -> float:
-        """A sum over all shifts."""
         return float(min(1 + len(self.shifts) / 4, _MOST_PRICE))
 
     @property
@@ -506,11 +453,9 @@ class KnownShiftStep(UnboundedStep):
         return np.asarray(least * (np.asarray(x, dtype=float) - least / 2))
 
     def slope(self, x: Array) -> Array:
-        """The smallest shift."""
         return np.full(np.shape(x), self.shifts[0])
 
     def inverse_loss(self, loss: Array) -> Array:
-        """L/c + c/2."""
         return np.asarray(np.asarray(loss, dtype=float) / self.shifts[0] + self.shifts[0] / 2)
 
     def _parts(self, loss: Array, some: Any = slice(None)) -> Array:
@@ -558,7 +503,6 @@ class KnownShiftStep(UnboundedStep):
         return self.shifts[0] * out.reshape(x.shape)
 
     def error(self, x: Array) -> Array:
-        """Of c(x − c/2)."""
         return np.asarray(8 * _U * self.shifts[0] * (np.abs(x) + self.shifts[0]))
 
     def _tail(self, loss: float, sign: int) -> float:
@@ -566,17 +510,14 @@ class KnownShiftStep(UnboundedStep):
         return float(logsumexp(self._log_w + log_ndtr(sign * self._c / 2 - loss / self._c)))
 
     def above(self, x: float) -> tuple[float, float]:
-        """Each part's."""
         loss = float(self.loss(np.asarray(x)))
         return self._tail(loss, 1), self._tail(loss, -1)
 
     def below(self, x: float) -> tuple[float, float]:
-        """By symmetry."""
         loss = float(self.loss(np.asarray(x)))
         return self._tail(-loss, -1), self._tail(-loss, 1)
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """Far enough for all parts, on either side."""
         low, high = -self._far(log_bottom), self._far(log_top)
         ends = self.inverse_loss(np.asarray([low, high]))
         return float(ends[0]), float(ends[1])
@@ -618,13 +559,11 @@ class KnownShiftStep(UnboundedStep):
         return max(grown + float(self._log_w[-1]) / abs(power), 0.0), grown
 
     def kl(self) -> float:
-        """Σ w_j·c_j²/2."""
         return float(np.exp(self._log_w) @ self._c**2) / 2
 
-    kl_back = kl_bound = kl
+    reverse_kl = kl_bound = kl
 
     def psi(self) -> float:
-        """The largest shift, which dominates all others."""
         return self.shifts[-1]
 
     @property

@@ -107,15 +107,8 @@ class _WholeLine:
 
     __slots__ = ()
 
-    @property
-    def atoms(self) -> tuple[tuple[float, float], ...]:
-        """None."""
-        return ()
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-np.inf, np.inf)
+    atoms = ()
+    support = (-np.inf, np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +179,7 @@ class LaplaceMixture(_Mixture):
 class NormalMixture(_Mixture):
     """A mixture of normal laws: weights, means and standard deviations of equal length."""
 
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """None: the density is smooth."""
-        return ()
+    knots = ()
 
     def tails(self) -> tuple[Tail, Tail]:
         """Normal."""
@@ -341,14 +331,14 @@ def _mass(line: LineLaw, left: Array, right: Array) -> Array:
     """P(left < X ≤ right), from the tail that keeps the digits."""
     near = right <= line.centre
     with np.errstate(divide="ignore", invalid="ignore"):
-        made = np.zeros(np.broadcast_shapes(left.shape, right.shape))
+        result = np.zeros(np.broadcast_shapes(left.shape, right.shape))
         if near.any():
             cdf = line.log_cdf(right)
-            made = np.exp(cdf) * -np.expm1(np.minimum(line.log_cdf(left) - cdf, 0.0))
+            result = np.exp(cdf) * -np.expm1(np.minimum(line.log_cdf(left) - cdf, 0.0))
         if not near.all():
             sf = line.log_sf(left)
-            made = np.where(near, made, np.exp(sf) * -np.expm1(np.minimum(line.log_sf(right) - sf, 0.0)))
-    return np.where(left < right, made, 0.0)
+            result = np.where(near, result, np.exp(sf) * -np.expm1(np.minimum(line.log_sf(right) - sf, 0.0)))
+    return np.where(left < right, result, 0.0)
 
 
 @dataclass(frozen=True)
@@ -358,7 +348,6 @@ class _Negation:
     f: Callable[[Array], Array]
 
     def __call__(self, x: Array) -> Array:
-        """At x."""
         return -self.f(x)
 
 
@@ -457,13 +446,9 @@ class PiecewiseLaw(Law):
         joined = [(a, b, snap(va), snap(vb)) for a, b, va, vb in sloped]
         return np.asarray([snap(v) for v in ratios]), np.asarray(masses).reshape(-1, 2), joined
 
-    @property
-    def symmetric(self) -> bool:
-        """Both orders are computed."""
-        return False
+    symmetric = False
 
     def reverse(self) -> PiecewiseLaw:
-        """Swap the two laws."""
         flipped = None if self.ratio is None else _Negation(self.ratio)
         return PiecewiseLaw(self.line1, self.line0, self.breaks, flipped, self.straight, known=self.known)
 
@@ -780,5 +765,4 @@ class PiecewiseLaw(Law):
         )
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """Thresholds, rounded up."""
         return fbeta_by_thresholds(self, beta, odds, error=ERROR)

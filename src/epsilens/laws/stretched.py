@@ -52,13 +52,9 @@ class NarrowWidePair(Law):
     flipped: bool = False
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 
-    @property
-    def symmetric(self) -> bool:
-        """The two orders differ."""
-        return False
+    symmetric = False
 
     def reverse(self) -> Self:
-        """The other order."""
         return replace(self, flipped=not self.flipped)
 
     @abstractmethod
@@ -70,7 +66,6 @@ class NarrowWidePair(Law):
         return self._curve(alpha, wide=self.flipped, inside=self.flipped, want="outside" if self.flipped else "inside")
 
     def roc(self, alpha: Array) -> Array:
-        """1 − f(α)."""
         return self._curve(alpha, wide=self.flipped, inside=self.flipped, want="inside" if self.flipped else "outside")
 
     def inverse_roc(self, recall: Array) -> Array:
@@ -97,7 +92,6 @@ class NarrowWidePair(Law):
         return np.where(zero, 0.0, np.where(delta > 0, value, self.max_llr()))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """Thresholds."""
         return fbeta_by_thresholds(self, beta, odds)
 
 

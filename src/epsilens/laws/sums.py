@@ -122,13 +122,9 @@ class SymmetricShift(Law):
 
     error: ClassVar[float]  #: relative rounding of the masses, added to what the adversary reaches
 
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
+    symmetric = True
 
     def reverse(self) -> Self:
-        """Mirror image: the same curve."""
         return self
 
     @abstractmethod
@@ -148,7 +144,6 @@ class SymmetricShift(Law):
         return self._sf(self.max_llr() - self._isf(alpha)) * (1 - self.error)
 
     def roc(self, alpha: Array) -> Array:
-        """P(X > c − d)."""
         return np.minimum(self._sf(self._isf(alpha) - self.max_llr()) * (1 + self.error), 1.0)
 
     def inverse_roc(self, recall: Array) -> Array:
@@ -174,7 +169,6 @@ class SymmetricShift(Law):
         return np.where(zero, 0.0, np.where(delta > 0, value, d))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """Thresholds, rounded up."""
         return fbeta_by_thresholds(self, beta, odds, error=self.error)
 
 
@@ -278,7 +272,6 @@ class LaplaceSumShift(SymmetricShift):
         return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
 
     def max_llr(self) -> Array:
-        """d, approached far out."""
         return np.asarray(self.d, dtype=float)
 
     def _places(self, shift: float, farthest: float) -> Array:
@@ -340,7 +333,6 @@ class LaplaceSumShift(SymmetricShift):
         )
 
     def kl(self) -> Array:
-        """By quadrature."""
         d = np.asarray(self.d, dtype=float)
         return np.asarray([self._kl(float(d[i])) for i in np.ndindex(d.shape)]).reshape(d.shape)
 
@@ -349,16 +341,14 @@ class LaplaceSumShift(SymmetricShift):
         return np.asarray(1 - np.exp(log_tail(2 * self.q, np.asarray(self.d, dtype=float))))
 
     def psi(self) -> Array:
-        """By the test with equal errors."""
         d, inside = np.asarray(self.d, dtype=float), self.profile(np.zeros(np.shape(self.d)))
-        found = [
+        result = [
             psi_by_equal_errors(lambda x: log_tail(self.q, x), float(d[i]), float(inside[i]))
             for i in np.ndindex(d.shape)
         ]
-        return np.asarray(found).reshape(d.shape)
+        return np.asarray(result).reshape(d.shape)
 
     def practical(self, level: float) -> Array:
-        """ψ, at every level."""
         return self.psi()
 
 
@@ -479,7 +469,6 @@ class NormalLaplaceShift(SymmetricShift):
         return np.asarray(np.where(narrow, inside, np.minimum(direct + self.error, 1.0)))
 
     def max_llr(self) -> Array:
-        """d, approached far out."""
         return np.asarray(self.d + 0.0 * np.asarray(self.b))
 
     def _nodes(self, b: float, d: float) -> tuple[Array, Array]:
@@ -538,7 +527,6 @@ class NormalLaplaceShift(SymmetricShift):
         return self._each(one)
 
     def psi(self) -> Array:
-        """By the test with equal errors."""
 
         def one(b: float, d: float, inside: float) -> float:
             return psi_by_equal_errors(lambda x: _log_tail(x, np.asarray(b)), d, inside)
@@ -546,5 +534,4 @@ class NormalLaplaceShift(SymmetricShift):
         return self._each(one, self._central())
 
     def practical(self, level: float) -> Array:
-        """ψ, at every level."""
         return self.psi()

@@ -1,7 +1,7 @@
 __all__: list[str]
 
-from .claimed import Claim as Claim
-from .claimed import claim as claim
+from .claims import Claim as Claim
+from .claims import claim as claim
 from .claims import from_dp as from_dp
 from .claims import from_gdp as from_gdp
 from .claims import from_rdp as from_rdp
@@ -17,7 +17,6 @@ from .discrete import pure as pure
 from .discrete import randomized_response as randomized_response
 from .discrete import skellam as skellam
 from .discrete import staircase as staircase
-from .limits import clt as clt
 from .local import count_mean_sketch as count_mean_sketch
 from .local import hadamard_response as hadamard_response
 from .local import rappor as rappor
@@ -37,4 +36,5 @@ from .selection import repeat_and_select as repeat_and_select
 from .selection import sparse_vector as sparse_vector
 from .selection import top_k as top_k
 from .shuffle import shuffled as shuffled
+from .training import clt as clt
 from .training import dpsgd as dpsgd

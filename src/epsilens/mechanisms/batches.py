@@ -3,10 +3,9 @@
 Distances are in clipping norms, q = batch/n, and all others may pull against the person.
 
 - **Fixed**: so many records a step, without replacement. Whoever is drawn takes another's place, who may pull the other
-  way: distance 2. *Add/remove*: N(0) against (1−q)N(0) + qN(2), each order alone (Zhu, Dong & Wang 2022). *Replace*: no
-  data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.wrappers`) bounds it from
-  above,
-  each order composed is attained.
+  way: distance 2. *Add/remove*: N(0) against (1−q)N(0) + qN(2), each order alone (Zhu, Dong & Wang 2022). *Replace*:
+  no data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.wrappers`) bounds it
+  from above, each order composed is attained.
 - **Truncated**: Poisson batches of which at most B records are kept. With τ = P(Bin(n−1, q) ≥ B) the others fill the
   batch, and then the person is in it with probability q′ = P(Bin(n, q) > B)·B/(nτ), in another's place. The adversary
   is told whether that happens: weight τ on a pair at distance 2 and rate q′, 1−τ on the usual one, an upper bound.
@@ -41,8 +40,8 @@ from ..laws.composition.composed_law import ComposedLaw
 from ..laws.composition.step import Atoms, CountedStep, Step
 from ..laws.composition.wrappers import LabelledMixture, SampledStep, SymmetrizedStep
 from ..laws.finite import Finite, FiniteStep
-from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
+from ..laws.product import TwoSidedBound, strongest_attack
 from ..readings.law import Exactness, Law
 from ..worlds import Relation
 
@@ -66,7 +65,7 @@ class Batches(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class ScheduleSegment:
     """Steps that are alike: σ, the share of people a batch has, how many; of n people, ``batch`` at a time.
 
     ``truncation`` is the largest batch.
@@ -80,7 +79,7 @@ class Row:
     truncation: int = 0
 
 
-def gathered(rows: Sequence[tuple[Step, int]]) -> list[CountedStep]:
+def merge_steps(rows: Sequence[tuple[Step, int]]) -> list[CountedStep]:
     """Equal steps counted together."""
     counted: dict[Step, int] = {}
     for step, k in rows:
@@ -98,19 +97,21 @@ def poisson_step(mu: float, rate: float, neighbours: Relation) -> Step:
 # -- of fixed size ----------------------------------------------------------------------------------------------------
 
 
-def fixed(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
+def fixed_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
     """Each batch is so many records, drawn anew without replacement."""
     if all(row.rate == 1 for row in rows):
         return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
-    steps = gathered([(poisson_step(2 / row.sigma, row.rate, Relation.ADD_REMOVE), row.steps) for row in rows])
+    steps = merge_steps([(poisson_step(2 / row.sigma, row.rate, Relation.ADD_REMOVE), row.steps) for row in rows])
     each = ComposedLaw(steps, width)
     if neighbours is Relation.ADD_REMOVE:
         return each
-    bound = ComposedLaw(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
+    bound = ComposedLaw(
+        merge_steps([(_symmetrized_step(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True
+    )
     return TwoSidedBound((bound,), attained=strongest_attack((each.other_side(), each.reverse().other_side())))
 
 
-def _folded(mu: float, rate: float) -> Step:
+def _symmetrized_step(mu: float, rate: float) -> Step:
     """The worst of both orders of (1−q)N(0) + qN(μ) against N(0); where nearly all are drawn, as if all were."""
     if rate >= _NEARLY_ALL:
         return NormalStep(mu)
@@ -120,30 +121,30 @@ def _folded(mu: float, rate: float) -> Step:
 # -- cut to a largest size --------------------------------------------------------------------------------------------
 
 
-def truncated(rows: Sequence[Row], neighbours: Relation, width: float) -> Law:
+def truncated_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
     """Poisson batches of which at most so many records are kept."""
-    told, plain = [], []
+    parameters, plain = [], []
     for row in rows:
         mu = 1 / row.sigma
-        full, rate = _overfull(row)
+        full, rate = _overflow_rates(row)
         usual = poisson_step(mu, row.rate, neighbours)
         if not full:
-            told.append((usual, row.steps))
+            parameters.append((usual, row.steps))
             plain.append((usual, row.steps))
             continue
         share = min(max(full, _LEAST_SHARE), 1.0)
         crowded = poisson_step(2 * mu, rate, neighbours)
         step = LabelledMixture(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
-        told.append((step, row.steps))
+        parameters.append((step, row.steps))
         kept = row.rate * (1 - share) + rate * share
         plain.append((poisson_step(mu, min(kept, 1.0), neighbours), row.steps))
-    below = ComposedLaw(gathered(plain), width)
-    if told == plain:
+    below = ComposedLaw(merge_steps(plain), width)
+    if parameters == plain:
         return below
-    return TwoSidedBound((ComposedLaw(gathered(told), width, bound=True),), attained=below.other_side())
+    return TwoSidedBound((ComposedLaw(merge_steps(parameters), width, bound=True),), attained=below.other_side())
 
 
-def _overfull(row: Row) -> tuple[float, float]:
+def _overflow_rates(row: ScheduleSegment) -> tuple[float, float]:
     """(τ, q′): the probability that the others fill the batch, and then of being in it."""
     n, b, q = row.n, row.truncation, row.rate
     if b > n - 1:
@@ -161,7 +162,7 @@ def _overfull(row: Row) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class _Pass:
+class _EpochPass:
     """``count`` passes alike over n people: (σ, steps) one after the other, fewer than all where the training ends."""
 
     n: int
@@ -182,13 +183,13 @@ class _Pass:
     @property
     def shares(self) -> dict[float, float]:
         """How many people were in steps of each σ; the last batch may be smaller."""
-        found: dict[float, float] = {}
+        result: dict[float, float] = {}
         seen = 0
         for sigma, k in self.parts:
             next_ = min(seen + k * self.batch, self.n)
-            found[sigma] = found.get(sigma, 0.0) + next_ - seen
+            result[sigma] = result.get(sigma, 0.0) + next_ - seen
             seen = next_
-        return found
+        return result
 
     @property
     def loudest(self) -> float:
@@ -201,9 +202,9 @@ class _Pass:
         return KnownShiftStep(tuple(distance / s for s, _ in shares), tuple(math.log(k / self.n) for _, k in shares))
 
 
-def _passes(rows: Sequence[Row]) -> list[_Pass]:
+def _epoch_passes(rows: Sequence[ScheduleSegment]) -> list[_EpochPass]:
     """The passes of a training, which go on from row to row while n and batch stay."""
-    found = []
+    result = []
     for (n, batch), part in groupby(rows, key=lambda row: (row.n, row.batch)):
         under_way: list[tuple[float, int]] = []
         for row in part:
@@ -213,54 +214,54 @@ def _passes(rows: Sequence[Row]) -> list[_Pass]:
                 under_way.append((row.sigma, taken))
                 left -= taken
                 if sum(k for _, k in under_way) == whole:
-                    found.append(_Pass(n, batch, tuple(under_way)))
+                    result.append(_EpochPass(n, batch, tuple(under_way)))
                     under_way = []
             if left >= whole:
-                found.append(_Pass(n, batch, ((row.sigma, whole),), left // whole))
+                result.append(_EpochPass(n, batch, ((row.sigma, whole),), left // whole))
             if left % whole:
                 under_way = [(row.sigma, left % whole)]
         if under_way:
-            found.append(_Pass(n, batch, tuple(under_way)))
-    return found
+            result.append(_EpochPass(n, batch, tuple(under_way)))
+    return result
 
 
-def shuffled(rows: Sequence[Row], neighbours: Relation, width: float, people: int = 1) -> Law:
+def shuffled_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float, people: int = 1) -> Law:
     """Passes over the data, each in a random order of its own; a group may all be in one batch, or one of it pull."""
     distance = people * (2.0 if neighbours is Relation.REPLACE else 1.0)
-    passes = _passes(rows)
+    passes = _epoch_passes(rows)
     uneven = [one for one in passes if len(one.shares) > 1]
-    told = gathered([(one.step(distance), one.count) for one in uneven])
-    if people > 1 or len(told) > _MOST_UNEVEN:  # all in the loudest step of each pass
-        uneven, told = [], []
+    parameters = merge_steps([(one.step(distance), one.count) for one in uneven])
+    if people > 1 or len(parameters) > _MOST_UNEVEN:  # all in the loudest step of each pass
+        uneven, parameters = [], []
     shift = distance * math.sqrt(math.fsum(one.count / one.loudest**2 for one in passes if one not in uneven))
     above: Law = Normal(np.asarray(shift), known=Exactness.BOUND)
-    if told:
-        above = ComposedLaw([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
+    if parameters:
+        above = ComposedLaw([(NormalStep(shift), 1), *parameters] if shift else parameters, width, bound=True)
     passes = [one for one in passes if one.whole]
     if not passes:
         return above
     summed = math.fsum(one.count / math.fsum(k * sigma**2 for sigma, k in one.parts) for one in passes)
-    found: list[Law] = [Normal(np.asarray(distance * math.sqrt(summed)))]
+    result: list[Law] = [Normal(np.asarray(distance * math.sqrt(summed)))]
     alike: dict[tuple[float, int, float], int] = {}
     for one in passes:
         key = (one.loudest, sum(k for sigma, k in one.parts if sigma == one.loudest), one.shares[one.loudest] / one.n)
         alike[key] = alike.get(key, 0) + one.count
     several = sum(alike.values()) > 1
-    cuts = {key: _largest(*key, neighbours, _CUTS if several else _CUTS_ONCE) for key in alike}
+    cuts = {key: _largest_sum_atoms(*key, neighbours, _CUTS if several else _CUTS_ONCE) for key in alike}
     largest: list[Law] = [Finite(*cuts[min(alike)])]  # one epoch alone is exact
     if several:
-        largest.append(ComposedLaw([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
+        largest.append(ComposedLaw([(_atoms_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
     if neighbours is Relation.REPLACE:  # either value may be the one of H0
         largest += [law.reverse() for law in largest]
-    found += largest
-    return TwoSidedBound((above,), attained=strongest_attack(tuple(found)))
+    result += largest
+    return TwoSidedBound((above,), attained=strongest_attack(tuple(result)))
 
 
-def _step(log_p0: Array, llr: Array) -> Step:
+def _atoms_step(log_p0: Array, llr: Array) -> Step:
     return FiniteStep(Atoms(llr, log_p0 + llr), rho=_ROUNDED)
 
 
-def _largest(sigma: float, steps: int, share: float, neighbours: Relation, cuts: int) -> tuple[Array, Array]:
+def _largest_sum_atoms(sigma: float, steps: int, share: float, neighbours: Relation, cuts: int) -> tuple[Array, Array]:
     """(log H0-mass, loss) of the largest of these sums of an epoch, between cuts; with the person, who is in one of
     them with that probability, it is moved by 2.
     """
@@ -268,7 +269,7 @@ def _largest(sigma: float, steps: int, share: float, neighbours: Relation, cuts:
     u = np.linspace(float(ndtri_exp(-_BELOW / steps)), 2 * mu + _ABOVE, cuts)
     rest = (steps - 1) * log_ndtr(u)
     stays = 0.0 if neighbours is Relation.REPLACE else mu
-    with_, without = (_between(_log_mixed(u - moved, u, share) + rest) for moved in (2 * mu, stays))
+    with_, without = (_log_interval_masses(_log_mixed(u - moved, u, share) + rest) for moved in (2 * mu, stays))
     return without, with_ - without
 
 
@@ -281,7 +282,7 @@ def _log_mixed(one: Array, other: Array, share: float) -> Array:
     return np.asarray(np.where(above < below, np.log1p(-np.exp(np.minimum(above, -1e-9))), below))
 
 
-def _between(log_below: Array) -> Array:
+def _log_interval_masses(log_below: Array) -> Array:
     """log masses between cuts, and beyond the outermost, from the log masses below them; never less than doubles hold.
 
     What is too small to be seen counts as just as unlikely under both laws, which tells nothing.

@@ -30,16 +30,15 @@ from ..laws.finite import MOST_LOSS
 from ..laws.laplace import Laplace
 from ..laws.laplace_product import is_resolved, laplace_product, laplace_shifts, shift_sums
 from ..laws.normal import Normal
-from ..laws.product import certified, named, steps_of, width_of
+from ..laws.product import compose_steps, factor_steps, join_names, width_of
 from ..numerics.values import ValueSemantics
 from ..readings.law import Exactness, Law
 from ..results import SentenceResult, ShortResult
 from ..worlds import worlds_of_relation
 from . import claims
-from .arrays import arrays
+from .builders import vectorized, with_provenance
 from .discrete import pure
 from .noise import gaussian, laplace
-from .recipe import remembered
 
 _BLOCKS = 256  # of people, in a sum over a group
 
@@ -68,8 +67,8 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
     return compose_counted([(e, 1) for e in experiments], width)
 
 
-@arrays("k")
-@remembered
+@vectorized("k")
+@with_provenance
 def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -> Experiment:
     """What is learned about a group of k people who enter or leave together: each moves the answer as one does.
 
@@ -93,17 +92,19 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
         return experiment
     for latent in experiment.unknowns:
         latent.group(size)
-    told = {"of": experiment.name, "people": size}
+    parameters = {"of": experiment.name, "people": size}
     parts = experiment.parts or ((experiment, 1),)
     steps: list[CountedStep] = []
     loose: list[str] = []
     for part, times in parts:
         claimed = _claimed_group(part, size)
         if claimed is not None and len(parts) == times == 1:
-            return Experiment(claimed.law, "group", told, experiment.worlds, (_CLAIMED.format(size), *claimed.notes))
-        inside = steps_of(product_factor(part, times))
+            return Experiment(
+                claimed.law, "group", parameters, experiment.worlds, (_CLAIMED.format(size), *claimed.notes)
+            )
+        inside = factor_steps(product_factor(part, times))
         if claimed is not None:
-            moved = list(steps_of(product_factor(claimed, times)))
+            moved = list(factor_steps(product_factor(claimed, times)))
         else:
             moved = [(step.group(size), n) for step, n in inside]
         steps += moved
@@ -112,10 +113,10 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
             loose.append(part.name)
     if len(steps) == 1 and steps[0][1] == 1 and (law := steps[0][0].as_law()) is not None:
         note = _CLAIMED.format(size) if loose else f"a group of {size} moves the answer {size} times as far"
-        return Experiment(law.as_bound() if loose else law, "group", told, experiment.worlds, (note,))
-    above = (f"a group of {named(loose)}",) if loose else ()
-    made = certified(steps, WIDTH if width is None else width_of(width), loose=above)
-    return Experiment(made.law, "group", told, experiment.worlds, (made.note,))
+        return Experiment(law.as_bound() if loose else law, "group", parameters, experiment.worlds, (note,))
+    above = (f"a group of {join_names(loose)}",) if loose else ()
+    result = compose_steps(steps, WIDTH if width is None else width_of(width), loose=above)
+    return Experiment(result.law, "group", parameters, experiment.worlds, (result.note,))
 
 
 _CLAIMED = (
@@ -145,7 +146,7 @@ def _claimed_group(experiment: Experiment, size: int) -> Experiment | None:
     orders, bound = np.zeros(0), np.zeros(0)
     if (most := (1 + low) / size - 1) > 1e-9:
         orders = 1 + np.geomspace(max(min(1e-3 * most, 1e-2), 1e-9), most, 281)
-        bound = _summed(moment, orders, size, low)
+        bound = _summed_orders(moment, orders, size, low)
     if math.isfinite(worst):
         orders, bound = np.append(orders, np.inf), np.append(bound, size * worst)
     if not orders.size:
@@ -155,7 +156,7 @@ def _claimed_group(experiment: Experiment, size: int) -> Experiment | None:
     return claims.from_rdp(orders, bound)
 
 
-def _summed(moment: MomentClaim, orders: Array, size: int, highest: float) -> Array:
+def _summed_orders(moment: MomentClaim, orders: Array, size: int, highest: float) -> Array:
     """ka·Σ_j D_o/o over o = k(a−1) + j: D_a(P‖Q) ≤ ka/(ka−1)·D_{(ka−1)/(k−1)}(P‖R) + D_{ka}(R‖Q), person by person.
 
     In blocks of people where there are many: D grows with the order, so the last order of a block bounds it.
@@ -194,9 +195,8 @@ class Vector(ValueSemantics, SentenceResult, ShortResult):
     ceiling: Experiment
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready record."""
-        made = {name: getattr(self, name).to_dict() for name in ("experiment", "scalar", "claimed", "ceiling")}
-        return made | {
+        result = {name: getattr(self, name).to_dict() for name in ("experiment", "scalar", "claimed", "ceiling")}
+        return result | {
             "losses": list(self.losses),
             "calibration": self.calibration,
             "exact": self.exact,
@@ -230,7 +230,7 @@ def vector(
     """
     checks.one_of("calibration", calibration, CALIBRATIONS)
     checks.one_of("noise", noise, ("laplace", "gaussian"))
-    moved, most = _moves(q, shifts, sensitivity, calibration, noise)
+    moved, most = _shifts(q, shifts, sensitivity, calibration, noise)
     worlds = worlds_of_relation(neighbours)
     if noise == "gaussian":
         size = {"psi": psi, "epsilon": epsilon, "delta": delta}
@@ -238,7 +238,10 @@ def vector(
         unit = float(gaussian(**given).parameters["psi"])  # type: ignore[arg-type]
         parts = unit * moved / most
         joint = Experiment(
-            Normal(np.asarray(math.hypot(*parts))), "vector", _told(parts, calibration, noise), worlds=worlds
+            Normal(np.asarray(math.hypot(*parts))),
+            "vector",
+            _vector_parameters(parts, calibration, noise),
+            worlds=worlds,
         )
         return Vector(joint, tuple(parts.tolist()), calibration, True, joint, joint, joint)
     if epsilon is None or psi is not None or delta is not None:
@@ -246,7 +249,9 @@ def vector(
     eps = float(checks.privacy_loss("epsilon", checks.positive("epsilon", checks.scalar("epsilon", epsilon))))
     parts = eps * moved / most
     law, exact, note = _product(parts, neighbours)
-    joint = Experiment(law, "vector", _told(parts, calibration, noise), worlds=worlds, notes=(note,) if note else ())
+    joint = Experiment(
+        law, "vector", _vector_parameters(parts, calibration, noise), worlds=worlds, notes=(note,) if note else ()
+    )
     total = min(eps * parts.size, 1e4)
     claimed = laplace(epsilon=total, neighbours=neighbours)
     if calibration == "together":
@@ -255,7 +260,7 @@ def vector(
     return Vector(joint, tuple(parts.tolist()), calibration, exact, claimed, claimed, pure(epsilon=total))
 
 
-def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) -> tuple[Array, Array]:
+def _shifts(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) -> tuple[Array, Array]:
     """How far each coordinate moves, and what its noise is calibrated to."""
     most = checks.positive("sensitivity", sensitivity)
     if most.ndim > 1 or (most.ndim and calibration == "together"):
@@ -272,8 +277,10 @@ def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) 
     if q is not None:
         sizes.add(checks.integer("q", q, low=1, high=100_000))
     if len(sizes) != 1:
-        told = "q, shifts or sensitivities are missing" if not sizes else "q, shifts and sensitivity differ in length"
-        raise InputError(f"{told}: say how many coordinates there are, once")
+        parameters = (
+            "q, shifts or sensitivities are missing" if not sizes else "q, shifts and sensitivity differ in length"
+        )
+        raise InputError(f"{parameters}: say how many coordinates there are, once")
     count = sizes.pop()
     own = np.broadcast_to(most, (count,)).astype(float)
     if given is None:
@@ -299,7 +306,7 @@ def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) 
     return given, own
 
 
-def _told(parts: Array, calibration: str, noise: str) -> dict[str, Any]:
+def _vector_parameters(parts: Array, calibration: str, noise: str) -> dict[str, Any]:
     return {"coordinates": int(parts.size), "calibration": calibration, "noise": noise}
 
 

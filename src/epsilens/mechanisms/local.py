@@ -28,10 +28,10 @@ from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite import Finite
-from ..laws.product import Factor, product
-from ..numerics.binomial import log_binomial
+from ..laws.product import ProductFactor, product
+from ..numerics.special import log_binomial
 from ..worlds import RECORD
-from .arrays import arrays
+from .builders import vectorized
 
 KINDS = ("optimised", "symmetric")
 _MOST_REPORTS, _MOST_HASHES = 100_000, 100
@@ -58,7 +58,7 @@ def _three(log_first: float, log_neither: float, eps: float) -> Finite:
     return Finite(np.asarray([log_first, log_first - eps, log_neither]), np.asarray([-eps, eps, 0.0]), mirrored=True)
 
 
-@arrays("epsilon")
+@vectorized("epsilon")
 def unary(*, epsilon: ArrayLike, kind: str = "optimised") -> Experiment:
     """Unary encoding (Wang et al. 2017): one bit for each value, the own one set, every bit flipped at random.
 
@@ -73,7 +73,7 @@ def unary(*, epsilon: ArrayLike, kind: str = "optimised") -> Experiment:
     return Experiment(law, "unary", {"epsilon": eps, "kind": said}, worlds=RECORD)
 
 
-@arrays("epsilon")
+@vectorized("epsilon")
 def hadamard_response(*, epsilon: ArrayLike) -> Experiment:
     """Hadamard response (Acharya, Sun & Zhang 2019): a random column in which the row of the own value has a 1.
 
@@ -87,7 +87,7 @@ def hadamard_response(*, epsilon: ArrayLike) -> Experiment:
     return Experiment(_half(eps), "hadamard_response", {"epsilon": eps}, worlds=RECORD)
 
 
-@arrays("epsilon", "collision")
+@vectorized("epsilon", "collision")
 def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamard: bool = False) -> Experiment:
     """Apple's count-mean sketch (2017): a hashed value in unary, every bit flipped with probability 1/(e^{ε/2}+1).
 
@@ -107,11 +107,11 @@ def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamar
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:
         law = _half(eps, 1 - same) if hadamard else _both_bits(eps, 1 - same)
-    told = {"epsilon": eps, "collision": same, "hadamard": bool(hadamard)}
-    return Experiment(law, "count_mean_sketch", told, worlds=RECORD)
+    parameters = {"epsilon": eps, "collision": same, "hadamard": bool(hadamard)}
+    return Experiment(law, "count_mean_sketch", parameters, worlds=RECORD)
 
 
-@arrays("f", "p", "q", "h", "reports")
+@vectorized("f", "p", "q", "h", "reports")
 def rappor(
     *, f: ArrayLike, p: ArrayLike = 0.5, q: ArrayLike = 0.75, h: ArrayLike = 2, reports: ArrayLike | None = 1
 ) -> Experiment:
@@ -130,11 +130,11 @@ def rappor(
     zero, one = (float(checks.probability(name, checks.scalar(name, value))) for name, value in (("p", p), ("q", q)))
     bits = checks.integer("h", h, low=1, high=_MOST_HASHES)
     for_good = reports is None or (isinstance(reports, float) and reports == math.inf)
-    made = 1 if for_good else checks.integer("reports", reports, low=1, high=_MOST_REPORTS)
-    told = {"f": share, "p": zero, "q": one, "h": bits, "reports": math.inf if for_good else made}
-    bit = _bit(share, 0.0, 1.0, 1) if for_good else _bit(share, zero, one, made)
-    both = product([Factor(bit, bits, "a bit"), Factor(bit.reverse(), bits, "a bit")])
-    return Experiment(both.law, "rappor", told, notes=(both.note,), worlds=RECORD)
+    result = 1 if for_good else checks.integer("reports", reports, low=1, high=_MOST_REPORTS)
+    parameters = {"f": share, "p": zero, "q": one, "h": bits, "reports": math.inf if for_good else result}
+    bit = _bit(share, 0.0, 1.0, 1) if for_good else _bit(share, zero, one, result)
+    both = product([ProductFactor(bit, bits, "a bit"), ProductFactor(bit.reverse(), bits, "a bit")])
+    return Experiment(both.law, "rappor", parameters, notes=(both.note,), worlds=RECORD)
 
 
 def _bit(f: float, p: float, q: float, reports: int) -> Finite:

@@ -7,7 +7,8 @@ also where each x_i is computed from what was released before (Denisov et al. 20
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,11 +20,148 @@ from ..experiment import Experiment
 from ..laws.normal import Normal
 from ..readings.law import Exactness
 from ..worlds import Relation, parse_relation, worlds_of_relation
-from .arrays import arrays
-from .noise import per_noise
-from .participation import Moved, of_gram, of_norms, of_toeplitz
-from .recipe import remembered
+from .builders import vectorized, with_provenance
+from .noise import privacy_loss_ratio
 from .training import dpsgd
+
+# How far one person moves a matrix mechanism: the sensitivity of C when they take part in several steps.
+#
+# In step i a person adds a vector u_i of length at most 1, which column C_i spreads over the released rows. They take
+# part in a set π of at most k steps, any two at least b apart, and move the release by ‖Σ_π C_i ⊗ u_i‖. With G = CᵀC,
+#
+#     ‖Σ_π C_i ⊗ u_i‖² = Σ_{i,j ∈ π} G_ij·⟨u_i, u_j⟩ ≤ Σ_{i,j ∈ π} |G_ij|,
+#
+# with equality for equal u_i where no such G_ij is negative, and for any where all G_ij with i ≠ j vanish. What is left
+# is the largest such sum over all π. It is exact for one step, for columns that do not overlap (a dynamic programme),
+# for Toeplitz matrices with falling entries, where π = {0, b, 2b, …} (Kalinin & Lampert 2024), and wherever the sets
+# can be enumerated. Otherwise the sum is at most the largest Σ_{i∈π} r_i with r_i the largest Σ_{j∈π} |G_ij| over the
+# sets that contain i, two dynamic programmes (Choquette-Choo et al. 2023, arXiv 2211.06530), which is exact if some set
+# reaches it.
+
+_ROUNDING = 1e-13  # of an entry of G, beside the norms of its columns
+_TIE = 1e-12  # relative: a set that comes so near the bound reaches it
+_MOST_PREFIXES = 20_000  # sets that are enumerated without their last step
+_MOST_WORK = 3 * 10**8  # entries that dynamic programmes with a count go through
+_BLOCK = 256  # columns at a time
+
+
+class Sensitivity(NamedTuple):
+    """The most one person moves a release, and whether someone moves it so far."""
+
+    size: float
+    exact: bool
+
+
+def toeplitz_sensitivity(column: Array, k: int, b: int) -> Sensitivity | None:
+    """Of the square lower triangular Toeplitz matrix with this first column; None where nothing closed is known."""
+    n = column.size
+    k = _step_limit(n, k, b)
+    squares = np.cumsum(column * column)
+    if k == 1:
+        return Sensitivity(math.sqrt(squares[-1]), True)
+    bands = int(np.flatnonzero(column)[-1]) + 1
+    if bands <= b:  # columns do not overlap, and their norms fall
+        return Sensitivity(math.sqrt(float(np.sum(squares[n - 1 - b * np.arange(k)]))), True)
+    if column[-1] < 0 or np.any(np.diff(column) > 0):
+        return None
+    total = np.zeros(n)
+    for start in b * np.arange(k):
+        total[start:] += column[: n - start]
+    return Sensitivity(float(np.linalg.norm(total)), True)
+
+
+def orthogonal_sensitivity(squares: Array, k: int, b: int) -> Sensitivity:
+    """Of columns with these squared norms, those at least b apart orthogonal."""
+    n = squares.size
+    k = _step_limit(n, k, b)
+    counted = n * k <= _MOST_WORK
+    best = float(_best_chain(squares[:, None], k, b, counted)[0])
+    return Sensitivity(math.sqrt(best), counted or k == -(-n // b))
+
+
+def gram_sensitivity(gram: Array, k: int, b: int) -> Sensitivity:
+    """Of any matrix, from CᵀC."""
+    n = gram.shape[0]
+    k = _step_limit(n, k, b)
+    squares = gram.diagonal().copy()
+    if k == 1:
+        return Sensitivity(math.sqrt(float(squares.max())), True)
+    apart, agree = _separated_gram(gram, squares, b)
+    if not apart.any():
+        return orthogonal_sensitivity(squares, k, b)
+    counted = n * n * k <= _MOST_WORK
+    rows = np.concatenate([_best_chain(apart[:, i : i + _BLOCK], k - 1, b, counted) for i in range(0, n, _BLOCK)])
+    above = float(_best_chain((squares + rows)[:, None], k, b, counted)[0])
+    if _tightest_pattern_sum(apart, squares, k, b) >= above * (1 - _TIE):
+        return Sensitivity(math.sqrt(above), agree)
+    if math.comb(n - (k - 2) * (b - 1), k - 1) <= _MOST_PREFIXES:
+        return Sensitivity(math.sqrt(_best_subset_sum(apart, squares, k, b)), agree)
+    return Sensitivity(math.sqrt(above), False)
+
+
+def _step_limit(n: int, k: int, b: int) -> int:
+    """How many of n steps one person can take part in."""
+    return min(k, -(-n // b))
+
+
+def _separated_gram(gram: Array, squares: Array, b: int) -> tuple[Array, bool]:
+    """|G| between steps at least b apart, 0 elsewhere, and whether none of these is negative."""
+    norms = np.sqrt(squares)
+    out, agree = np.abs(gram), True
+    for i, row in enumerate(out):
+        row[max(i - b + 1, 0) : i + b] = 0.0
+        row[row <= _ROUNDING * norms[i] * norms] = 0.0
+        agree = agree and not np.any((row > 0) & (gram[i] < 0))
+    return out, agree
+
+
+def _best_chain(weights: Array, k: int, b: int, counted: bool) -> Array:
+    """The largest sum of at most k weights, none negative, at least b apart along the first axis; for each column.
+
+    Where more than k would fit and are not to be ``counted``, a bound on it.
+    """
+    n, many = weights.shape
+    if counted and k < -(-n // b):
+        last = np.zeros((b, k + 1, many))  # the best so far, by how many were taken, b steps ago and since
+        for i, weight in enumerate(weights):
+            best = last[(i - 1) % b].copy()
+            np.maximum(best[1:], last[i % b, :-1] + weight, out=best[1:])
+            last[i % b] = best
+        return np.asarray(last[(n - 1) % b, -1])
+    best = np.zeros((n + b, many))
+    for i, weight in enumerate(weights):
+        np.maximum(best[i + b - 1], best[i] + weight, out=best[i + b])
+    if k >= -(-n // b):
+        return np.asarray(best[-1])
+    return np.asarray(np.minimum(best[-1], np.sort(weights, axis=0)[n - k :].sum(axis=0)))  # either bounds it
+
+
+def _tightest_pattern_sum(apart: Array, squares: Array, k: int, b: int) -> float:
+    """What sets with steps as near as they may be reach."""
+    n = squares.size
+    best = 0.0
+    for start in range(max(n - (k - 1) * b, 1))[: max(10**8 // k**2, 1)]:
+        steps = slice(start, start + (k - 1) * b + 1, b)
+        best = max(best, float(squares[steps].sum() + apart[steps, steps].sum()))
+    return best
+
+
+def _best_subset_sum(apart: Array, squares: Array, k: int, b: int) -> float:
+    """The largest sum over all sets."""
+
+    def grown(first: int, left: int, value: float, beside: Array) -> float:
+        if first >= squares.size:
+            return value
+        more = 2 * beside[first:] + squares[first:]
+        if left == 1:
+            return value + float(more.max())
+        sums = (
+            grown(first + i + b, left - 1, value + float(add), beside + apart[first + i]) for i, add in enumerate(more)
+        )
+        return max(sums)
+
+    return grown(0, k, 0.0, np.zeros(squares.size))
+
 
 _MOST_DENSE = 3000  # columns whose inner products are all written out: 72 MB, and seconds
 _MOST_STEPS, _MOST_COLUMNS = 10**7, 10**5  # of a list, and of a matrix
@@ -46,8 +184,8 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
     return column
 
 
-@arrays("sigma", "participations", "separation", "rate")
-@remembered
+@vectorized("sigma", "participations", "separation", "rate")
+@with_provenance
 def matrix(
     C: Any,
     sigma: ArrayLike,
@@ -74,24 +212,24 @@ def matrix(
     >>> round(matrix(sqrt_prefix(2000, 10), 2.0, rate=0.01).epsilon(1e-6), 2)
     5.74
     """
-    column, unit = _scaled(C)
-    k, b = _pattern(participations, separation)
+    column, unit = _normalize_matrix(C)
+    k, b = _participation_pattern(participations, separation)
     if rate is not None:
         if (k, b) != (1, 1):
             raise InputError(
                 "rate is given: the groups take turns, so leave out participations and separation", parameter="rate"
             )
         s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
-        norm = float(np.sqrt(np.max(_squares(column)))) * unit
-        told = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
-        told |= {"bands": _bands(column), "steps": int(column.shape[-1]), "sensitivity": norm}
-        return _amplified("matrix", told, s / norm, neighbours, width)
-    told = {"steps": int(column.shape[-1]), "participations": k, "separation": b}
-    moved = _moved(column, k, b)
-    return _normal("matrix", Moved(moved.size * unit, moved.exact), sigma, told, neighbours)
+        norm = float(np.sqrt(np.max(_column_norms_squared(column)))) * unit
+        parameters = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
+        parameters |= {"bands": _bandwidth(column), "steps": int(column.shape[-1]), "sensitivity": norm}
+        return _amplified_experiment("matrix", parameters, s / norm, neighbours, width)
+    parameters = {"steps": int(column.shape[-1]), "participations": k, "separation": b}
+    moved = _matrix_sensitivity(column, k, b)
+    return _normal_experiment("matrix", Sensitivity(moved.size * unit, moved.exact), sigma, parameters, neighbours)
 
 
-@arrays("leaves", "sigma", "participations", "separation")
+@vectorized("leaves", "sigma", "participations", "separation")
 def tree(
     leaves: ArrayLike,
     sigma: ArrayLike,
@@ -110,22 +248,22 @@ def tree(
     [5, 12, 36]
     """
     n = checks.integer("leaves", leaves, low=1, high=10**9)
-    k, b = _pattern(participations, separation)
-    told = {"leaves": n, "participations": k, "separation": b}
+    k, b = _participation_pattern(participations, separation)
+    parameters = {"leaves": n, "participations": k, "separation": b}
     near = 1 << (b.bit_length() - 1)
     if near == b or n > _MOST_DENSE:  # steps less far apart only reach further
-        moved = Moved(_in_blocks(n, min(k, -(-n // b)), near), near == b)
+        moved = Sensitivity(_dyadic_sensitivity(n, min(k, -(-n // b)), near), near == b)
     else:
         gram = np.zeros((n, n))
         for level in range(n.bit_length()):
             block = np.arange(n) >> level
             whole = block < n >> level
             gram += (block[:, None] == block) & whole
-        moved = of_gram(gram, k, b)
-    return _normal("tree", moved, sigma, told, neighbours)
+        moved = gram_sensitivity(gram, k, b)
+    return _normal_experiment("tree", moved, sigma, parameters, neighbours)
 
 
-def _in_blocks(n: int, k: int, b: int) -> float:
+def _dyadic_sensitivity(n: int, k: int, b: int) -> float:
     """√Σ (steps in a block)², over all complete dyadic blocks, of the steps 0, b, …, (k−1)b."""
     if k > _MOST_STEPS:
         raise InputError(
@@ -139,7 +277,7 @@ def _in_blocks(n: int, k: int, b: int) -> float:
     return float(np.sqrt(total))
 
 
-@arrays("sigma", "rate", "bands", "steps")
+@vectorized("sigma", "rate", "bands", "steps")
 def banded(
     *,
     sigma: ArrayLike,
@@ -160,13 +298,15 @@ def banded(
     3.81
     """
     s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
-    told = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
+    parameters = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
     n = checks.integer("steps", steps, low=1, high=10**9)
-    told |= {"bands": checks.integer("bands", bands, low=1, high=n), "steps": n}
-    return _amplified("banded", told, s, neighbours, width)
+    parameters |= {"bands": checks.integer("bands", bands, low=1, high=n), "steps": n}
+    return _amplified_experiment("banded", parameters, s, neighbours, width)
 
 
-def _amplified(name: str, told: dict[str, Any], sigma: float, neighbours: str, width: float | None) -> Experiment:
+def _amplified_experiment(
+    name: str, told: dict[str, Any], sigma: float, neighbours: str, width: float | None
+) -> Experiment:
     """Sampled steps, at the σ of columns of norm 1."""
     q, b, n = told["rate"], told["bands"], told["steps"]
     if b * q > 1:
@@ -183,7 +323,7 @@ def _amplified(name: str, told: dict[str, Any], sigma: float, neighbours: str, w
 # -- what a matrix is given as ----------------------------------------------------------------------------------------
 
 
-def _scaled(given: ArrayLike) -> tuple[Any, float]:
+def _normalize_matrix(given: ArrayLike) -> tuple[Any, float]:
     """A list, a matrix or a sparse matrix whose largest entry has size 1, and that entry's own size."""
     sparse = hasattr(given, "tocsc")
     held: Any = given.tocsc() if sparse else checks.real("C", given)  # type: ignore[union-attr]
@@ -204,7 +344,7 @@ def _scaled(given: ArrayLike) -> tuple[Any, float]:
     return held / unit, unit
 
 
-def _squares(held: Any) -> Array:
+def _column_norms_squared(held: Any) -> Array:
     """The squared norms of the columns; of a list that of the first, the largest."""
     if held.ndim == 1:
         return np.asarray([held @ held])
@@ -212,7 +352,7 @@ def _squares(held: Any) -> Array:
     return np.asarray(squares.sum(axis=0)).ravel()
 
 
-def _bands(held: Any) -> int:
+def _bandwidth(held: Any) -> int:
     """How many diagonals a lower triangular matrix has, counted from the main one."""
     if held.ndim == 1:
         return int(np.flatnonzero(held)[-1]) + 1
@@ -223,7 +363,7 @@ def _bands(held: Any) -> int:
     return int(below.max()) + 1
 
 
-def _pattern(participations: Any, separation: Any) -> tuple[int, int]:
+def _participation_pattern(participations: Any, separation: Any) -> tuple[int, int]:
     most = 10**9
     return (
         checks.integer("participations", participations, low=1, high=most),
@@ -231,27 +371,27 @@ def _pattern(participations: Any, separation: Any) -> tuple[int, int]:
     )
 
 
-def _moved(held: Any, k: int, b: int) -> Moved:
+def _matrix_sensitivity(held: Any, k: int, b: int) -> Sensitivity:
     n = held.shape[-1]
     if held.ndim == 1:
-        if (known := of_toeplitz(held, k, b)) is not None:
+        if (known := toeplitz_sensitivity(held, k, b)) is not None:
             return known
-        _written_out(n)
+        _check_dense(n)
         lag = np.subtract.outer(np.arange(n), np.arange(n))
         held = np.where(lag >= 0, held[np.abs(lag)], 0.0)
     if min(k, -(-n // b)) == 1:
-        return of_norms(_squares(held), 1, n)
+        return orthogonal_sensitivity(_column_norms_squared(held), 1, n)
     if not hasattr(held, "tocsc"):
-        _written_out(n)
-        return of_gram(held.T @ held, k, b)
+        _check_dense(n)
+        return gram_sensitivity(held.T @ held, k, b)
     gram = (held.T @ held).tocoo()
     if not np.any(np.abs(gram.row - gram.col)[gram.data != 0] >= b):
-        return of_norms(_squares(held), k, b)
-    _written_out(n)
-    return of_gram(np.asarray(gram.todense()), k, b)
+        return orthogonal_sensitivity(_column_norms_squared(held), k, b)
+    _check_dense(n)
+    return gram_sensitivity(np.asarray(gram.todense()), k, b)
 
 
-def _written_out(n: int) -> None:
+def _check_dense(n: int) -> None:
     if n > _MOST_DENSE:
         raise InputError(
             f"C has {n} columns that overlap: give at most {_MOST_DENSE}, a sparse matrix whose columns do not overlap "
@@ -260,10 +400,10 @@ def _written_out(n: int) -> None:
         )
 
 
-def _normal(name: str, moved: Moved, sigma: Any, told: dict[str, Any], neighbours: str) -> Experiment:
+def _normal_experiment(name: str, moved: Sensitivity, sigma: Any, told: dict[str, Any], neighbours: str) -> Experiment:
     s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     size = moved.size * (2 if parse_relation(neighbours) is Relation.REPLACE else 1)
-    mu = per_noise("sigma", np.asarray(size), np.asarray(s))
+    mu = privacy_loss_ratio("sigma", np.asarray(size), np.asarray(s))
     law = Normal(mu, known=Exactness.EXACT if moved.exact else Exactness.BOUND)
     parameters = {"sigma": s, **told, "sensitivity": size, "psi": float(mu), "neighbours": neighbours}
     return Experiment(law, name, parameters, worlds_of_relation(neighbours), () if moved.exact else (_BOUND,))

@@ -42,15 +42,14 @@ from ..experiment import Experiment
 from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Step
 from ..laws.composition.wrappers import LeakyH0Step, SampledStep, SymmetrizedStep
-from ..laws.intersection import TwoSidedBound, strongest_attack
 from ..laws.mixture import draws_step, mixture_step
 from ..laws.normal import KnownShiftStep, Normal, NormalStep
-from ..laws.product import width_of
-from ..numerics.binomial import log_binomial
+from ..laws.product import TwoSidedBound, strongest_attack, width_of
+from ..numerics.special import log_binomial
 from ..readings.law import Exactness, Law
 from ..worlds import Relation, worlds_of_relation
-from .arrays import arrays
-from .batches import Row, gathered
+from .batches import ScheduleSegment, merge_steps
+from .builders import vectorized
 
 _SLACK = 1e-9  # of weights that are to sum to 1
 _HARDLY = 1e-6  # the chance that a batch holds none of a group, below which it is taken to hold all
@@ -58,7 +57,7 @@ _HALF, _MUCH = 0.5, 0.2  # of a batch that holds several; how often in all, befo
 _NOTHING = -700.0  # log mass
 
 
-@arrays("sigma")
+@vectorized("sigma")
 def mixture(
     *,
     shifts: ArrayLike,
@@ -89,15 +88,15 @@ def mixture(
     noise = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     asked = WIDTH if width is None else width_of(width)
     worlds = worlds_of_relation(neighbours)
-    told: dict[str, Any] = {"shifts": moved.tolist(), "weights": share.tolist(), "sigma": noise}
+    parameters: dict[str, Any] = {"shifts": moved.tolist(), "weights": share.tolist(), "sigma": noise}
     if width is not None:
-        told["width"] = asked
-    told["neighbours"] = neighbours
+        parameters["width"] = asked
+    parameters["neighbours"] = neighbours
     live = share > 0
     c, where = np.unique(moved[live] / noise, return_inverse=True)
     w = np.bincount(where, weights=share[live])
     if c.size == 1:
-        return Experiment(Normal(c[0]), "mixture", told, worlds, ("one shift: exact",))
+        return Experiment(Normal(c[0]), "mixture", parameters, worlds, ("one shift: exact",))
     if c[1] < 1e-12 or c[-1] > 1e6:
         raise InputError(
             f"shifts are {c[c > 0][0]:.3g} to {c[-1]:.3g} times sigma: give some from 1e-12 to 1e6 times",
@@ -106,61 +105,63 @@ def mixture(
     note = (
         f"a mixture of normals: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
-    return Experiment(ComposedLaw([(mixture_step(c, np.log(w)), 1)], asked), "mixture", told, worlds, (note,))
+    return Experiment(ComposedLaw([(mixture_step(c, np.log(w)), 1)], asked), "mixture", parameters, worlds, (note,))
 
 
 # -- in another's place -----------------------------------------------------------------------------------------------
 
 
-def in_anothers_place(rows: Sequence[Row], neighbours: Relation, width: float, people: int, again: bool) -> Law:
+def substitution_law(
+    rows: Sequence[ScheduleSegment], neighbours: Relation, width: float, people: int, again: bool
+) -> Law:
     """Batches of fixed size in which some of a group take the place of others; ``again`` if drawn with replacement."""
-    steps = gathered([(_added(row, people, again), row.steps) for row in rows])
+    steps = merge_steps([(_membership_step(row, people, again), row.steps) for row in rows])
     if all(isinstance(step, NormalStep) for step, _ in steps):
         return Normal(np.asarray(math.sqrt(math.fsum(k * step.shift**2 for step, k in steps))))
     each = ComposedLaw(steps, width)
     if neighbours is Relation.ADD_REMOVE:
         return each
-    used = [[(_raised(row, people, again), row.steps) for row in rows]]
-    lost = any(_overfull(step) for step, _ in used[0])
-    if lost or math.fsum(row.steps * _several(row, people, again) for row in rows) > _MUCH:
+    used = [[(_leaky_step(row, people, again), row.steps) for row in rows]]
+    lost = any(_exceeds_unit_mass(step) for step, _ in used[0])
+    if lost or math.fsum(row.steps * _multiple_probability(row, people, again) for row in rows) > _MUCH:
         used = used[lost:]
-        used.append([(_apart(row, people, again), row.steps) for row in rows])
-    far = math.sqrt(math.fsum(row.steps * (2 * _most(row, people, again) / row.sigma) ** 2 for row in rows))
+        used.append([(_convexity_step(row, people, again), row.steps) for row in rows])
+    far = math.sqrt(math.fsum(row.steps * (2 * _largest_overlap(row, people, again) / row.sigma) ** 2 for row in rows))
     # where nothing is left to chance they are what comes last
     used = [counted for counted in used if not all(isinstance(step, NormalStep) for step, _ in counted)]
     bounds = (
-        *(ComposedLaw(gathered(counted), width, bound=True) for counted in used),
+        *(ComposedLaw(merge_steps(counted), width, bound=True) for counted in used),
         Normal(np.asarray(far), known=Exactness.BOUND),  # as if every batch held all of the group
     )
     return TwoSidedBound(bounds, attained=strongest_attack((each.other_side(), each.reverse().other_side())))
 
 
-def _overfull(step: Step) -> bool:
+def _exceeds_unit_mass(step: Step) -> bool:
     """Whether the fold has more mass than a law: what was lost outweighs all that the rest shows."""
     return isinstance(step, SymmetrizedStep) and step.overfull
 
 
-def _added(row: Row, people: int, again: bool) -> Step:
+def _membership_step(row: ScheduleSegment, people: int, again: bool) -> Step:
     """N(0) against Σ w_j·N(2j)."""
     mu = 2 / row.sigma
     if again:
-        return draws_step(mu, _share(row, people), row.batch)
-    j, log_w = _held(row, people, again)
+        return draws_step(mu, _group_share(row, people), row.batch)
+    j, log_w = _overlap_distribution(row, people, again)
     return mixture_step(mu * j, log_w) if j.size > 1 else NormalStep(mu * float(j[0]))
 
 
-def _raised(row: Row, people: int, again: bool) -> Step:
+def _leaky_step(row: ScheduleSegment, people: int, again: bool) -> Step:
     """The fold of N(0) against Σ w_j·N(2j) that lost what several of a group in one batch weigh."""
-    several = _several(row, people, again)
-    step = _added(row, people, again)
+    several = _multiple_probability(row, people, again)
+    step = _membership_step(row, people, again)
     if several >= _HALF or isinstance(step, NormalStep):
-        return NormalStep(2 / row.sigma * _most(row, people, again))
+        return NormalStep(2 / row.sigma * _largest_overlap(row, people, again))
     return SymmetrizedStep(LeakyH0Step(step, several) if several > 0 else step)
 
 
-def _apart(row: Row, people: int, again: bool) -> Step:
+def _convexity_step(row: ScheduleSegment, people: int, again: bool) -> Step:
     """The fold of (1−q)N(0) + qN(2j) against N(0), told apart."""
-    j, log_w = _held(row, people, again)
+    j, log_w = _overlap_distribution(row, people, again)
     none = math.exp(float(log_w[0])) if j[0] == 0 else 0.0
     moving = (j > 0) & (log_w > _NOTHING)
     shifts = 2 / row.sigma * j[moving]
@@ -171,26 +172,26 @@ def _apart(row: Row, people: int, again: bool) -> Step:
     return SymmetrizedStep(SampledStep(step, 1 - none), none * rest)
 
 
-def _most(row: Row, people: int, again: bool) -> int:
+def _largest_overlap(row: ScheduleSegment, people: int, again: bool) -> int:
     """How many of a group a batch holds at most."""
     return row.batch if again else min(row.batch, people)
 
 
-def _several(row: Row, people: int, again: bool) -> float:
+def _multiple_probability(row: ScheduleSegment, people: int, again: bool) -> float:
     """The chance that it holds more than one."""
-    j, log_w = _held(row, people, again)
+    j, log_w = _overlap_distribution(row, people, again)
     return float(np.exp(log_w[j > 1]).sum())
 
 
-def _share(row: Row, people: int) -> float:
+def _group_share(row: ScheduleSegment, people: int) -> float:
     if people >= row.n:
         raise InputError(f"people is {people}, of n = {row.n}: give a group that leaves others", parameter="people")
     return people / row.n
 
 
-def _held(row: Row, people: int, again: bool) -> tuple[Array, Array]:
+def _overlap_distribution(row: ScheduleSegment, people: int, again: bool) -> tuple[Array, Array]:
     """How many of a group a batch holds, and the logarithms of how likely that is."""
-    share, n, b = _share(row, people), row.n, row.batch
+    share, n, b = _group_share(row, people), row.n, row.batch
     if again:
         j = np.arange(0.0, b + 1)
         return j, log_binomial(b, j, share)

@@ -26,20 +26,20 @@ from ..laws.laplace import Laplace
 from ..laws.normal import Normal, psi_for_delta
 from ..laws.stretched import StretchedLaplace
 from ..worlds import worlds_of_relation
-from .arrays import each, is_array
+from .builders import build_each, is_array
 
 
-def one_of(**given: Any) -> str:
+def exactly_one(**given: Any) -> str:
     """Exactly one of several ways to say the same thing; returns its name."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
         ways = " or ".join(given)
-        found = " and ".join(named) if named else "none"
-        raise InputError(f"exactly one of {ways} is needed, {found} given: give one of them")
+        result = " and ".join(named) if named else "none"
+        raise InputError(f"exactly one of {ways} is needed, {result} given: give one of them")
     return named[0]
 
 
-def together(**given: Any) -> None:
+def check_shapes(**given: Any) -> None:
     """Shapes that broadcast, or a sentence naming them."""
     if not any(np.ndim(v) for v in given.values()):
         return
@@ -50,13 +50,13 @@ def together(**given: Any) -> None:
         raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
 
 
-def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
+def sensitivity_and_shift(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
     """The sensitivity and the shift, which may not exceed it."""
     most = checks.positive("sensitivity", sensitivity)
     if shift is None:
         return most, most
     moved = checks.at_least("shift", shift, 0.0)
-    together(sensitivity=most, shift=moved)
+    check_shapes(sensitivity=most, shift=moved)
     if np.any(moved > most):
         raise InputError(
             f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
@@ -66,7 +66,7 @@ def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array
     return most, moved
 
 
-def per_noise(name: str, most: Array, noise: Array) -> Array:
+def privacy_loss_ratio(name: str, most: Array, noise: Array) -> Array:
     """sensitivity/noise, refused where it is no privacy loss that can be computed with."""
     with np.errstate(over="ignore"):
         value = np.asarray(most / noise)
@@ -79,7 +79,7 @@ def per_noise(name: str, most: Array, noise: Array) -> Array:
     return value
 
 
-def _noise(name: str, loss: Array, most: Array) -> Array:
+def _noise_for_loss(name: str, loss: Array, most: Array) -> Array:
     """sensitivity/loss, refused where it is no double."""
     with np.errstate(over="ignore", divide="ignore"):
         value = np.asarray(most / loss)
@@ -92,7 +92,7 @@ def _noise(name: str, loss: Array, most: Array) -> Array:
     return value
 
 
-def _norm(norm: str, right: str, noise: str) -> None:
+def _check_norm(norm: str, right: str, noise: str) -> None:
     checks.one_of("norm", norm, ("L1", "L2"))
     if norm != right:
         raise InputError(
@@ -128,21 +128,21 @@ def laplace(
     # a stretched pair is one of single numbers
     if "stretch" in varied or (varied and checks.scalar("stretch", stretch) != 1):
         fixed = {name: value for name, value in said.items() if name not in varied}
-        return each(laplace, {**fixed, "neighbours": neighbours, "norm": norm}, varied)
-    _norm(norm, "L1", "Laplace")
-    which = one_of(epsilon=epsilon, scale=scale)
-    most, moved = reach(sensitivity, shift)
+        return build_each(laplace, {**fixed, "neighbours": neighbours, "norm": norm}, varied)
+    _check_norm(norm, "L1", "Laplace")
+    which = exactly_one(epsilon=epsilon, scale=scale)
+    most, moved = sensitivity_and_shift(sensitivity, shift)
     if which == "epsilon":
         eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
-        together(epsilon=eps, sensitivity=most, shift=moved)
-        b, m = _noise("epsilon", eps, most), eps * (moved / most)
+        check_shapes(epsilon=eps, sensitivity=most, shift=moved)
+        b, m = _noise_for_loss("epsilon", eps, most), eps * (moved / most)
     else:
         b = checks.positive("scale", scale)  # type: ignore[arg-type]
-        together(scale=b, sensitivity=most, shift=moved)
-        eps, m = per_noise("scale", most, b), moved / b
+        check_shapes(scale=b, sensitivity=most, shift=moved)
+        eps, m = privacy_loss_ratio("scale", most, b), moved / b
     theta = float(checks.in_range("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
-    told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
-    parameters = {k: float_or_array(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
+    record = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
+    parameters = {k: float_or_array(v) for k, v in record.items()} | {"neighbours": neighbours, "norm": norm}
     if theta == 1:
         return Experiment(Laplace(m), "laplace", parameters, worlds=worlds_of_relation(neighbours))
     law = (
@@ -174,31 +174,31 @@ def gaussian(
     >>> round(gaussian(epsilon=1.0, delta=1e-5).parameters["sigma"], 6)
     3.730632
     """
-    _norm(norm, "L2", "Gaussian")
+    _check_norm(norm, "L2", "Gaussian")
     checks.one_of("calibration", calibration, ("analytic", "classical"))
-    most, moved = reach(sensitivity, shift)
-    which = one_of(psi=psi, sigma=sigma, epsilon=epsilon)
+    most, moved = sensitivity_and_shift(sensitivity, shift)
+    which = exactly_one(psi=psi, sigma=sigma, epsilon=epsilon)
     if (delta is None) == (which == "epsilon"):
         raise InputError("epsilon and delta calibrate the noise together: give both, or psi, or sigma")
     target: dict[str, Any] = {}
     if which == "psi":
         worst = checks.privacy_loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
-        together(psi=worst, sensitivity=most, shift=moved)
-        s, mu = _noise("psi", worst, most), worst * (moved / most)
+        check_shapes(psi=worst, sensitivity=most, shift=moved)
+        s, mu = _noise_for_loss("psi", worst, most), worst * (moved / most)
     elif which == "sigma":
         s = checks.positive("sigma", sigma)  # type: ignore[arg-type]
-        together(sigma=s, sensitivity=most, shift=moved)
-        per_noise("sigma", most, s)
+        check_shapes(sigma=s, sensitivity=most, shift=moved)
+        privacy_loss_ratio("sigma", most, s)
         mu = moved / s
     else:
         eps = checks.in_range("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
         d = checks.probability("delta", delta, closed=False)  # type: ignore[arg-type]
-        together(epsilon=eps, delta=d, sensitivity=most, shift=moved)
+        check_shapes(epsilon=eps, delta=d, sensitivity=most, shift=moved)
         worst = np.asarray(np.vectorize(calibrated_psi, otypes=[float])(eps, d, calibration))
-        s, mu = _noise("epsilon", worst, most), worst * (moved / most)
+        s, mu = _noise_for_loss("epsilon", worst, most), worst * (moved / most)
         target = {"epsilon": float_or_array(eps), "delta": float_or_array(d), "calibration": calibration}
-    told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
-    parameters = {k: float_or_array(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
+    record = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
+    parameters = {k: float_or_array(v) for k, v in record.items()} | target | {"neighbours": neighbours, "norm": norm}
     return Experiment(Normal(mu), "gaussian", parameters, worlds=worlds_of_relation(neighbours))
 
 
@@ -224,7 +224,7 @@ _LOG2 = np.log(2.0)
 _LARGEST = 1e280  # thresholds are many units of the noise, and doubles end at 1e308
 
 
-def tail(noise: str, z: Array) -> Array:
+def noise_tail(noise: str, z: Array) -> Array:
     """P(Z > z), with relative precision in the far tail."""
     if noise == "gaussian":
         return np.asarray(ndtr(-np.asarray(z)))
@@ -232,7 +232,7 @@ def tail(noise: str, z: Array) -> Array:
     return np.where(z >= 0, 0.5 * np.exp(-np.maximum(z, 0.0)), 1 - 0.5 * np.exp(np.minimum(z, 0.0)))
 
 
-def log_tail(noise: str, z: Array) -> Array:
+def log_noise_tail(noise: str, z: Array) -> Array:
     """log P(Z > z): a p-value of 1e-300 and one of 1e-30000 are still told apart."""
     if noise == "gaussian":
         return np.asarray(log_ndtr(-np.asarray(z)))
@@ -240,7 +240,7 @@ def log_tail(noise: str, z: Array) -> Array:
     return np.where(z >= 0, -_LOG2 - np.maximum(z, 0.0), np.log1p(-0.5 * np.exp(np.minimum(z, 0.0))))
 
 
-def quantile(noise: str, alpha: Array) -> Array:
+def noise_quantile(noise: str, alpha: Array) -> Array:
     """The z that noise exceeds with probability α: −log(2α) up to ½ and log(2(1−α)) above, or −Φ⁻¹(α).
 
     Infinite at α = 0 (nothing is beyond it) and minus infinite at α = 1.
@@ -253,7 +253,7 @@ def quantile(noise: str, alpha: Array) -> Array:
     return np.asarray(np.where(alpha <= 0.5, low, high))
 
 
-def two_sided_quantile(noise: str, alpha: Array) -> Array:
+def two_sided_noise_quantile(noise: str, alpha: Array) -> Array:
     """The k with P(|Z| > k) = α: −log α, or −Φ⁻¹(α/2); infinite at α = 0 and 0 at α = 1."""
     alpha = np.asarray(alpha, dtype=float)
     with np.errstate(divide="ignore"):
@@ -264,7 +264,7 @@ def two_sided_quantile(noise: str, alpha: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class CalibratedNoise:
     """A kind of noise and its unit; ``told`` is how it was said, for the record."""
 
     kind: str
@@ -272,7 +272,7 @@ class Noise:
     told: Mapping[str, Any]
 
 
-def calibrate(
+def calibrate_noise(
     *,
     epsilon: ArrayLike | None,
     scale: ArrayLike | None,
@@ -281,9 +281,9 @@ def calibrate(
     sensitivity: ArrayLike,
     noise: str | None,
     calibration: str,
-) -> Noise:
+) -> CalibratedNoise:
     """The noise from exactly one of ε, scale and σ; ``noise`` left out is Laplace unless σ or δ says Gaussian."""
-    which = one_of(epsilon=epsilon, scale=scale, sigma=sigma)
+    which = exactly_one(epsilon=epsilon, scale=scale, sigma=sigma)
     said = "gaussian" if sigma is not None or delta is not None else "laplace"
     kind = said if noise is None else checks.one_of("noise", noise, NOISES)
     if scale is not None and kind == "gaussian":
@@ -304,29 +304,31 @@ def calibrate(
     most = checks.positive("sensitivity", sensitivity)
     if which == "sigma":
         unit = checks.positive("sigma", sigma)  # type: ignore[arg-type]
-        together(sigma=unit, sensitivity=most)
-        per_noise("sigma", most, unit)
-        return Noise(kind, _usable(unit, "sigma", unit), {"sigma": unit, "sensitivity": most})
+        check_shapes(sigma=unit, sensitivity=most)
+        privacy_loss_ratio("sigma", most, unit)
+        return CalibratedNoise(kind, _check_unit(unit, "sigma", unit), {"sigma": unit, "sensitivity": most})
     if which == "scale":
         unit = checks.positive("scale", scale)  # type: ignore[arg-type]
-        together(scale=unit, sensitivity=most)
-        said_so = {"epsilon": per_noise("scale", most, unit), "scale": unit, "sensitivity": most}
-        return Noise(kind, _usable(unit, "scale", unit), said_so)
+        check_shapes(scale=unit, sensitivity=most)
+        said_so = {"epsilon": privacy_loss_ratio("scale", most, unit), "scale": unit, "sensitivity": most}
+        return CalibratedNoise(kind, _check_unit(unit, "scale", unit), said_so)
     if kind == "laplace":
         eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
-        together(epsilon=eps, sensitivity=most)
+        check_shapes(epsilon=eps, sensitivity=most)
         with np.errstate(over="ignore"):
             unit = np.asarray(most / eps)
-        return Noise(kind, _usable(unit, "epsilon", eps), {"epsilon": eps, "scale": unit, "sensitivity": most})
+        return CalibratedNoise(
+            kind, _check_unit(unit, "epsilon", eps), {"epsilon": eps, "scale": unit, "sensitivity": most}
+        )
     e = float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
     d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
     with np.errstate(over="ignore", divide="ignore"):
         unit = np.asarray(most / np.asarray(calibrated_psi(e, d, calibration)))
-    told = {"epsilon": e, "delta": d, "calibration": calibration, "sigma": unit, "sensitivity": most}
-    return Noise(kind, _usable(unit, "epsilon", e), told)
+    parameters = {"epsilon": e, "delta": d, "calibration": calibration, "sigma": unit, "sensitivity": most}
+    return CalibratedNoise(kind, _check_unit(unit, "epsilon", e), parameters)
 
 
-def _usable(unit: Array, name: str, value: Any) -> Array:
+def _check_unit(unit: Array, name: str, value: Any) -> Array:
     if not np.all(unit <= _LARGEST):
         raise InputError(
             f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units",

@@ -21,18 +21,17 @@ from ..laws.composition.wrappers import LabelledSampleStep, SampledStep
 from ..laws.finite import Finite, FiniteStep
 from ..laws.laplace import LaplaceReplacementStep
 from ..laws.normal import NormalReplacementStep
-from ..laws.product import steps_of, width_of
+from ..laws.product import factor_steps, width_of
 from ..readings.law import Exactness, Law
 from ..worlds import Relation, parse_relation, worlds_of_relation
-from .arrays import arrays
-from .recipe import remembered
+from .builders import vectorized, with_provenance
 
 _LEAST_RATE = 1e-12
 #: Both records may pull in opposite directions, each as far as one can.
 _REPLACED = {NoiseKind.NORMAL: NormalReplacementStep, NoiseKind.LAPLACE: LaplaceReplacementStep}
 
 
-class Drawn(StrEnum):
+class SamplingKnowledge(StrEnum):
     """What is known of a release computed on a sample."""
 
     FINITE = "finite"  # atoms stay atoms
@@ -43,20 +42,20 @@ class Drawn(StrEnum):
 
 
 _NOTES = {
-    Drawn.FINITE: "Poisson sampling of a finite pair: exact",
-    Drawn.MIXED: "Poisson sampling: the safe end of a proven bracket",
-    Drawn.OPPOSITE: "the two records may pull in opposite directions, each as far as one can",
-    Drawn.TOLD: "an upper bound: the adversary is told whether the record was drawn",
-    Drawn.CLAIM: "Poisson sampling of a bound: an upper bound, as {} is one; nothing is known from below",
+    SamplingKnowledge.FINITE: "Poisson sampling of a finite pair: exact",
+    SamplingKnowledge.MIXED: "Poisson sampling: the safe end of a proven bracket",
+    SamplingKnowledge.OPPOSITE: "the two records may pull in opposite directions, each as far as one can",
+    SamplingKnowledge.TOLD: "an upper bound: the adversary is told whether the record was drawn",
+    SamplingKnowledge.CLAIM: "Poisson sampling of a bound: an upper bound, as {} is one; nothing is known from below",
 }
 
 
-def relation_of(neighbours: Any) -> Relation:
+def sampling_relation(neighbours: Any) -> Relation:
     """The neighbouring relation, also as it is often written, with a stroke."""
     return parse_relation("add-remove" if str(neighbours) == "add/remove" else neighbours)
 
 
-def rate_of(value: Any) -> float:
+def sampling_rate(value: Any) -> float:
     """A probability of being drawn: 0, or large enough to be counted with."""
     rate = float(checks.probability("rate", checks.scalar("rate", value)))
     if 0 < rate < _LEAST_RATE:
@@ -64,8 +63,8 @@ def rate_of(value: Any) -> float:
     return rate
 
 
-@arrays("rate")
-@remembered
+@vectorized("rate")
+@with_provenance
 def subsample(
     experiment: Experiment, rate: ArrayLike, *, neighbours: str = "add-remove", width: float | None = None
 ) -> Experiment:
@@ -82,33 +81,33 @@ def subsample(
     """
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
-    q, said = rate_of(rate), relation_of(neighbours)
-    told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
+    q, said = sampling_rate(rate), sampling_relation(neighbours)
+    parameters = {"of": experiment.name, "rate": q, "neighbours": str(said)}
     worlds = worlds_of_relation(said)
     if q == 0:
         law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
-        return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
+        return Experiment(law, "subsample", parameters, notes=("nobody is ever drawn",), worlds=worlds)
     replaces = said is Relation.REPLACE and experiment.worlds.replaces
     if q == 1 and (replaces or said == experiment.parameters.get("neighbours", "add-remove")):
         return experiment
     if experiment.latent is not None:
         law, latent, note = experiment.latent.sampled(q)
-        return Experiment(law, "subsample", told, experiment.worlds, (note,), latent=latent)
-    step, drawn = _sampled(experiment, q, said)
+        return Experiment(law, "subsample", parameters, experiment.worlds, (note,), latent=latent)
+    step, drawn = _sampled_step(experiment, q, said)
     if experiment.law.known is Exactness.BOUND or not isinstance(experiment.law, Composable):
-        drawn = Drawn.CLAIM  # a law without steps enters as the worst case of its ε
-    bound = drawn in (Drawn.TOLD, Drawn.CLAIM)
+        drawn = SamplingKnowledge.CLAIM  # a law without steps enters as the worst case of its ε
+    bound = drawn in (SamplingKnowledge.TOLD, SamplingKnowledge.CLAIM)
     closed = step.as_law()
     if closed is not None:
         law = closed.as_bound() if bound else closed
     else:
         law = ComposedLaw([(step, 1)], WIDTH if width is None else width_of(width), bound=bound)
-    return Experiment(law, "subsample", told, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
+    return Experiment(law, "subsample", parameters, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
 
 
-def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple[Step, Drawn]:
+def _sampled_step(experiment: Experiment, rate: float, neighbours: Relation) -> tuple[Step, SamplingKnowledge]:
     swaps = experiment.worlds.replaces
-    steps = steps_of(product_factor(experiment))
+    steps = factor_steps(product_factor(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(
             f"{experiment.name} is several releases or sampled already: where each draws a sample of its own, "
@@ -121,18 +120,18 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Relation) -> tuple
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
             )
         if isinstance(step, FiniteStep):
-            return step.drawn(rate), Drawn.FINITE
-        return SampledStep(step, rate), Drawn.MIXED
+            return step.drawn(rate), SamplingKnowledge.FINITE
+        return SampledStep(step, rate), SamplingKnowledge.MIXED
     if not swaps:
         noise = step.noise
         if experiment.law.known is Exactness.EXACT and noise is not None:  # the noise itself, not only a claim about it
             if rate == 1:  # both records are always there, twice as far apart
-                return step.group(2), Drawn.OPPOSITE
-            return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE
+                return step.group(2), SamplingKnowledge.OPPOSITE
+            return _REPLACED[noise.kind](noise.size, rate), SamplingKnowledge.OPPOSITE
         raise InputError(
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
             "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
         )
     if isinstance(step, FiniteStep):
-        return step.flagged(rate), Drawn.TOLD
-    return LabelledSampleStep(step, rate), Drawn.TOLD
+        return step.flagged(rate), SamplingKnowledge.TOLD
+    return LabelledSampleStep(step, rate), SamplingKnowledge.TOLD

@@ -29,15 +29,14 @@ from ..experiment import Experiment
 from ..laws.finite import Finite
 from ..laws.laplace import NoisyMax
 from ..laws.logistic import BoundedRange
-from ..laws.product import Factor, product, width_of
+from ..laws.product import ProductFactor, product, width_of
 from ..numerics.roots import root
 from ..readings.law import Exactness, Law
 from ..worlds import worlds_of_relation
-from .arrays import arrays
+from .builders import vectorized, with_provenance
 from .claims import from_rdp, to_rdp
 from .discrete import pure
-from .noise import one_of
-from .recipe import remembered
+from .noise import exactly_one
 
 _MOST = 700.0
 _ORDERS = 1 + np.geomspace(0.01, 1e5, 281)
@@ -50,7 +49,7 @@ _EACH_POINT = (
 _UNREACHED = "an upper bound: no scores are known that tell so much under this noise"
 
 
-class Drawn(StrEnum):
+class ScoreNoise(StrEnum):
     """The noise on the scores."""
 
     GUMBEL = "gumbel"
@@ -58,15 +57,15 @@ class Drawn(StrEnum):
     EXPONENTIAL = "exponential"
 
 
-_LAWS: dict[Drawn, Callable[[float], Law]] = {
-    Drawn.GUMBEL: BoundedRange,
-    Drawn.LAPLACE: lambda epsilon: NoisyMax(
+_LAWS: dict[ScoreNoise, Callable[[float], Law]] = {
+    ScoreNoise.GUMBEL: BoundedRange,
+    ScoreNoise.LAPLACE: lambda epsilon: NoisyMax(
         np.asarray(epsilon), known=Exactness.BOUND
     ),  # no scores are known to reach it
-    Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
+    ScoreNoise.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
 }
 
-_BY = {"exponential": Drawn.GUMBEL, "noisy-max": Drawn.LAPLACE, "permute-and-flip": Drawn.EXPONENTIAL}
+_BY = {"exponential": ScoreNoise.GUMBEL, "noisy-max": ScoreNoise.LAPLACE, "permute-and-flip": ScoreNoise.EXPONENTIAL}
 
 
 def _epsilon(epsilon: Any, name: str = "epsilon") -> float:
@@ -90,8 +89,8 @@ def _monotonic(value: Any, neighbours: Any) -> bool:
     return bool(value)
 
 
-@arrays("epsilon", "sensitivity")
-@remembered
+@vectorized("epsilon", "sensitivity")
+@with_provenance
 def exponential(
     *,
     epsilon: ArrayLike,
@@ -113,15 +112,15 @@ def exponential(
     0.122051
     """
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
-    told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
+    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
     if scores0 is None and scores1 is None:
-        return _selected(BoundedRange(eps), "exponential", told)
+        return _selection_experiment(BoundedRange(eps), "exponential", parameters)
     for name, scores in (("scores0", scores0), ("scores1", scores1)):
         if scores is None:
             raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
     law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
     return Experiment(
-        law, "exponential", {**told, "outcomes": int(law.llr.size)}, worlds=worlds_of_relation(neighbours)
+        law, "exponential", {**parameters, "outcomes": int(law.llr.size)}, worlds=worlds_of_relation(neighbours)
     )
 
 
@@ -155,7 +154,7 @@ def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float,
     return Finite(log_p0, first + (rise - rise[top]))
 
 
-@arrays("epsilon", "scale", "sensitivity")
+@vectorized("epsilon", "scale", "sensitivity")
 def noisy_max(
     *,
     epsilon: ArrayLike | None = None,
@@ -177,10 +176,10 @@ def noisy_max(
     >>> noisy_max(scale=2.0).epsilon(), noisy_max(scale=2.0, monotonic=True).epsilon()
     (1.0, 0.5)
     """
-    drawn = Drawn(checks.one_of("noise", noise, tuple(d.value for d in Drawn)))
+    drawn = ScoreNoise(checks.one_of("noise", noise, tuple(d.value for d in ScoreNoise)))
     most, rises = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     way = (1 if rises else 2) * most
-    if one_of(epsilon=epsilon, scale=scale) == "epsilon":
+    if exactly_one(epsilon=epsilon, scale=scale) == "epsilon":
         eps = _epsilon(epsilon)
     else:
         b = float(checks.positive("scale", checks.scalar("scale", scale)))  # type: ignore[arg-type]
@@ -190,11 +189,11 @@ def noisy_max(
                 f"scale is {b:g} for a sensitivity of {most:g}: give one from {way / _MOST:.6g} to {way * 1e15:.6g}",
                 parameter="scale",
             )
-    told = {"epsilon": eps, "scale": way / eps, "noise": str(drawn), "sensitivity": most, "monotonic": rises}
-    return _selected(_LAWS[drawn](eps), "noisy_max", {**told, "neighbours": neighbours})
+    parameters = {"epsilon": eps, "scale": way / eps, "noise": str(drawn), "sensitivity": most, "monotonic": rises}
+    return _selection_experiment(_LAWS[drawn](eps), "noisy_max", {**parameters, "neighbours": neighbours})
 
 
-@arrays("epsilon", "sensitivity")
+@vectorized("epsilon", "sensitivity")
 def permute_and_flip(
     *, epsilon: ArrayLike, sensitivity: ArrayLike = 1.0, monotonic: bool = False, neighbours: str = "add-remove"
 ) -> Experiment:
@@ -206,11 +205,11 @@ def permute_and_flip(
     0.393469
     """
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
-    told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
-    return _selected(NoisyMax(np.asarray(eps)), "permute_and_flip", told)
+    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
+    return _selection_experiment(NoisyMax(np.asarray(eps)), "permute_and_flip", parameters)
 
 
-@arrays("epsilon", "k", "sensitivity")
+@vectorized("epsilon", "k", "sensitivity")
 def top_k(
     *,
     epsilon: ArrayLike,
@@ -238,19 +237,19 @@ def top_k(
     times = checks.integer("k", k, low=1, high=10**6)
     if eps * times > 1e4:
         raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
-    told: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
-    told |= {"monotonic": _monotonic(monotonic, neighbours), "neighbours": neighbours}
+    parameters: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
+    parameters |= {"monotonic": _monotonic(monotonic, neighbours), "neighbours": neighbours}
     one = _LAWS[_BY[by]](eps)
     if times == 1:
-        return _selected(one, "top_k", told)
+        return _selection_experiment(one, "top_k", parameters)
     asked = None if width is None else width_of(width)
     if asked is not None:
-        told["width"] = asked
-    made = product([Factor(one, times, "a selection")], asked)
-    return Experiment(made.law, "top_k", told, worlds_of_relation(neighbours), (made.note, _EACH_POINT))
+        parameters["width"] = asked
+    result = product([ProductFactor(one, times, "a selection")], asked)
+    return Experiment(result.law, "top_k", parameters, worlds_of_relation(neighbours), (result.note, _EACH_POINT))
 
 
-@arrays("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
+@vectorized("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
 def sparse_vector(
     *,
     epsilon: ArrayLike | None = None,
@@ -278,7 +277,7 @@ def sparse_vector(
     count = checks.integer("above", above, low=1, high=10**9)
     most, same = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
-    told: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     if epsilon is not None:
         if any(v is not None for v in scales.values()):
             raise InputError("epsilon is given beside a scale: give epsilon, or both scales", parameter="epsilon")
@@ -291,8 +290,8 @@ def sparse_vector(
                     "private, so give both scales, or epsilon",
                     parameter=name,
                 )
-            told[name] = float(checks.positive(name, checks.scalar(name, value)))
-        eps = most / told["threshold_scale"] + (1 if same else 2) * count * most / told["query_scale"]
+            parameters[name] = float(checks.positive(name, checks.scalar(name, value)))
+        eps = most / parameters["threshold_scale"] + (1 if same else 2) * count * most / parameters["query_scale"]
         if not 1e-15 <= eps <= _MOST:
             raise InputError(
                 f"threshold_scale and query_scale make an epsilon of {eps:.6g}: give scales that make one from 1e-15 "
@@ -300,11 +299,18 @@ def sparse_vector(
                 parameter="query_scale",
             )
     claim = pure(epsilon=eps, neighbours=neighbours)
-    told = {"epsilon": eps, **told, "above": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours}
-    return replace(claim, law=claim.law.as_bound(), origin="sparse_vector", parameters=told)
+    parameters = {
+        "epsilon": eps,
+        **parameters,
+        "above": count,
+        "sensitivity": most,
+        "monotonic": same,
+        "neighbours": neighbours,
+    }
+    return replace(claim, law=claim.law.as_bound(), origin="sparse_vector", parameters=parameters)
 
 
-def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
+def _selection_experiment(law: Law, name: str, told: dict[str, Any]) -> Experiment:
     worst = _EACH_POINT if law.pointwise else _ANY_SCORES
     notes = (worst,) if law.known is Exactness.EXACT else (_UNREACHED, worst)
     return Experiment(law, name, told, worlds_of_relation(told["neighbours"]), notes)
@@ -313,8 +319,8 @@ def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
 # -- the best of several runs -------------------------------------------------------------------------------------
 
 
-@arrays("mean", "eta")
-@remembered
+@vectorized("mean", "eta")
+@with_provenance
 def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike = 1.0) -> Experiment:
     """The best of a random number of runs of a release, such as of a training with other hyperparameters; a claim.
 
@@ -350,8 +356,8 @@ def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike
         bound = once + (1 + shape) * float(more.min()) + math.log(runs) / (orders - 1)
     keep = np.isfinite(bound)
     claim = from_rdp(orders[keep], bound[keep] * (1 + 1e-12))
-    told = {"of": experiment.name, "mean": runs, "eta": shape}
-    return replace(claim, origin="repeat_and_select", parameters=told, worlds=experiment.worlds)
+    parameters = {"of": experiment.name, "mean": runs, "eta": shape}
+    return replace(claim, origin="repeat_and_select", parameters=parameters, worlds=experiment.worlds)
 
 
 def _divergences(experiment: Experiment) -> tuple[Array, Array]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
 
 from .. import checks
 from ..errors import InputError, type_phrase
@@ -20,13 +22,23 @@ from ..experiment import Experiment
 from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.normal import Normal
 from ..laws.product import width_of
+from ..numerics.roots import root
 from ..readings.law import Law
+from ..results import ShortResult
 from ..shares import SHARES, parse_shares
 from ..worlds import Relation, worlds_of_relation
-from .arrays import arrays
-from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
-from .mixtures import in_anothers_place
-from .sampling import rate_of, relation_of
+from .batches import (
+    Batches,
+    ScheduleSegment,
+    fixed_batches_law,
+    merge_steps,
+    poisson_step,
+    shuffled_batches_law,
+    truncated_batches_law,
+)
+from .builders import vectorized
+from .mixtures import substitution_law
+from .sampling import sampling_rate, sampling_relation
 
 _MOST_PEOPLE = 10**12
 #: What may change during one training.
@@ -57,7 +69,7 @@ _GAP = ", of which the person's is left out and leaves a gap in its batch"
 _NO_COIN = "batches are not drawn by a coin of each record's own: numbers for Poisson sampling do not hold here"
 
 
-def _one_meaning(varied: Mapping[str, Any]) -> None:
+def _reject_ambiguous_lists(varied: Mapping[str, Any]) -> None:
     """Refuse lists that may be the rows of one schedule or many trainings."""
     lengths = {name: len(value) for name, value in varied.items() if np.ndim(value) == 1}
     alike = [name for name, length in lengths.items() if list(lengths.values()).count(length) > 1]
@@ -71,7 +83,19 @@ def _one_meaning(varied: Mapping[str, Any]) -> None:
         )
 
 
-@arrays("sigma", "rate", "steps", "n", "batch", "epochs", "truncation", "people", "std", "clip", check=_one_meaning)
+@vectorized(
+    "sigma",
+    "rate",
+    "steps",
+    "n",
+    "batch",
+    "epochs",
+    "truncation",
+    "people",
+    "std",
+    "clip",
+    check=_reject_ambiguous_lists,
+)
 def dpsgd(
     *,
     sigma: ArrayLike | None = None,
@@ -128,31 +152,31 @@ def dpsgd(
     >>> round(low, 2), round(high, 2)  # never that of Poisson sampling, 0.72
     (4.06, 4.38)
     """
-    said, how = relation_of(neighbours), Batches(checks.one_of("batches", batches, [str(b) for b in Batches]))
+    said, how = sampling_relation(neighbours), Batches(checks.one_of("batches", batches, [str(b) for b in Batches]))
     size = checks.integer("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
-    given = {name: _unwrapped(value, name) for name, value in (given | {"truncation": truncation}).items()}
+    given = {name: _as_scalar(value, name) for name, value in (given | {"truncation": truncation}).items()}
     if std is not None or clip is not None:
-        given["sigma"] = _multiplier(given["sigma"], _unwrapped(std), _unwrapped(clip))
+        given["sigma"] = _noise_multiplier(given["sigma"], _as_scalar(std), _as_scalar(clip))
     if schedule is not None:
-        given |= _scheduled(schedule, [name for name, value in given.items() if value is not None])
+        given |= _schedule_columns(schedule, [name for name, value in given.items() if value is not None])
     if given["sigma"] is None:
         raise InputError(
             "dpsgd needs sigma, the noise in clipping norms: give it, or a schedule of it", parameter="sigma"
         )
-    rows = _rows({name: value for name, value in given.items() if value is not None}, how)
-    told = _told(given, rows, how, said)
+    rows = _segments({name: value for name, value in given.items() if value is not None}, how)
+    parameters = _training_parameters(given, rows, how, said)
     if size > 1:
-        told["people"] = size
+        parameters["people"] = size
     asked = WIDTH if width is None else width_of(width)
     if width is not None:
-        told["width"] = asked
-    law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked, size)
-    return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=worlds_of_relation(said))
+        parameters["width"] = asked
+    law, notes = _training_law([row for row in rows if row.steps and row.rate], how, said, asked, size)
+    return Experiment(law, "dpsgd", parameters, notes=(*notes, _DOMINATES), worlds=worlds_of_relation(said))
 
 
-def _made(
-    rows: list[Row], how: Batches, neighbours: Relation, width: float, people: int
+def _training_law(
+    rows: list[ScheduleSegment], how: Batches, neighbours: Relation, width: float, people: int
 ) -> tuple[Law, tuple[str, ...]]:
     """The law, and words about it."""
     replaces = neighbours is Relation.REPLACE
@@ -160,31 +184,34 @@ def _made(
         f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
     )
     if how is Batches.SHUFFLED:
-        return shuffled(rows, neighbours, width, people), (_SHUFFLED.format("" if replaces else _GAP), _NO_COIN)
+        return shuffled_batches_law(rows, neighbours, width, people), (
+            _SHUFFLED.format("" if replaces else _GAP),
+            _NO_COIN,
+        )
     again = how is Batches.WITH_REPLACEMENT
     if again or (how is Batches.FIXED and people > 1):
         if not all(row.n for row in rows):
             raise InputError("a group in batches of fixed size needs n and batch: give them instead of rate")
-        law = in_anothers_place(rows, neighbours, width, people, again)
+        law = substitution_law(rows, neighbours, width, people, again)
         return law, (_MATCHED if replaces else composed, _NO_COIN)
     if how is Batches.FIXED:
-        return fixed(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
+        return fixed_batches_law(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
     if how is Batches.TRUNCATED:
         if people > 1:
             raise InputError(
                 f"people is {people}: no bound is known of a group in truncated batches, so give 1, or other batches",
                 parameter="people",
             )
-        return truncated(rows, neighbours, width), (_CUT,)
+        return truncated_batches_law(rows, neighbours, width), (_CUT,)
     steps = [(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows]
-    counted = gathered([(step if people == 1 else step.group(people), k) for step, k in steps])
+    counted = merge_steps([(step if people == 1 else step.group(people), k) for step, k in steps])
     if all(row.rate == 1 for row in rows):
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
         return Normal(np.asarray(mu)), ("no sampling: exact",)
     return ComposedLaw(counted, width), (composed,)
 
 
-def _multiplier(sigma: Any, std: Any, clip: Any) -> float:
+def _noise_multiplier(sigma: Any, std: Any, clip: Any) -> float:
     """The noise in clipping norms, from the noise itself and the norm."""
     if std is None:
         raise InputError(
@@ -203,12 +230,12 @@ def _multiplier(sigma: Any, std: Any, clip: Any) -> float:
 # -- what is given ----------------------------------------------------------------------------------------------------
 
 
-def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
+def _schedule_columns(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
     """The columns of a schedule."""
     if isinstance(schedule, str):
-        schedule = _spelled(schedule)
+        schedule = _parse_schedule(schedule)
     if isinstance(schedule, Mapping):
-        columns = {name: _unwrapped(value, name) for name, value in schedule.items()}
+        columns = {name: _as_scalar(value, name) for name, value in schedule.items()}
     elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
         if any(set(row) != set(schedule[0]) for row in schedule):
             raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
@@ -235,7 +262,7 @@ def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
     return {name: list(column) for name, column in columns.items()}
 
 
-def _spelled(text: str) -> dict[str, list[float]]:
+def _parse_schedule(text: str) -> dict[str, list[float]]:
     """A schedule as a command spells it: ``sigma=1,0.8 steps=500,500``."""
     columns: dict[str, list[float]] = {}
     for word in text.replace(";", " ").split():
@@ -253,20 +280,22 @@ def _spelled(text: str) -> dict[str, list[float]]:
     return columns
 
 
-def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Relation) -> dict[str, Any]:
+def _training_parameters(
+    given: dict[str, Any], rows: list[ScheduleSegment], how: Batches, neighbours: Relation
+) -> dict[str, Any]:
     """The parameters as they go into JSON; rate and steps also where they follow."""
-    told = {name: _plain(value) for name, value in given.items() if value is not None}
-    several = any(isinstance(value, list) for value in told.values())
-    if "rate" not in told:
-        told["rate"] = [row.rate for row in rows] if several else rows[0].rate
-    listed = isinstance(told["steps"], list) if "steps" in told else several
-    told["steps"] = [row.steps for row in rows] if listed else rows[0].steps
+    parameters = {name: _json_numbers(value) for name, value in given.items() if value is not None}
+    several = any(isinstance(value, list) for value in parameters.values())
+    if "rate" not in parameters:
+        parameters["rate"] = [row.rate for row in rows] if several else rows[0].rate
+    listed = isinstance(parameters["steps"], list) if "steps" in parameters else several
+    parameters["steps"] = [row.steps for row in rows] if listed else rows[0].steps
     if how is not Batches.POISSON:
-        told["batches"] = str(how)
-    return told | {"neighbours": str(neighbours)}
+        parameters["batches"] = str(how)
+    return parameters | {"neighbours": str(neighbours)}
 
 
-def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
+def _segments(given: dict[str, Any], how: Batches) -> list[ScheduleSegment]:
     """One row per entry of a schedule, checked."""
     sized = "n" in given or "batch" in given
     if sized and not ("n" in given and "batch" in given and "rate" not in given):
@@ -284,7 +313,7 @@ def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
             "truncation is the largest size of a batch that is cut: give it with batches='truncated', and only there",
             parameter="truncation",
         )
-    rows = [_row(entry, several, how) for entry, several in _entries(given)]
+    rows = [_segment(entry, several, how) for entry, several in _schedule_entries(given)]
     if not any(row.steps for row in rows):
         name = "steps" if "steps" in given else "epochs"
         raise InputError(
@@ -293,11 +322,13 @@ def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
     return rows
 
 
-def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
+def _segment(entry: dict[str, Any], several: bool, how: Batches) -> ScheduleSegment:
     noise = float(checks.in_range("sigma", entry["sigma"], 1e-2, 1e12))
     least = 0 if several else 1  # a row of a schedule may be empty, a training not
     if "rate" in entry:
-        return Row(noise, rate_of(entry["rate"]), checks.integer("steps", entry["steps"], low=least, high=10**9))
+        return ScheduleSegment(
+            noise, sampling_rate(entry["rate"]), checks.integer("steps", entry["steps"], low=least, high=10**9)
+        )
     n = checks.integer("n", entry["n"], low=1, high=_MOST_PEOPLE)
     batch = checks.integer("batch", entry["batch"], low=1, high=n)
     passes = -(-n // batch)
@@ -311,23 +342,23 @@ def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
     largest = (
         checks.integer("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
     )
-    return Row(noise, rate_of(batch / n), count, n, batch, largest)
+    return ScheduleSegment(noise, sampling_rate(batch / n), count, n, batch, largest)
 
 
-def _unwrapped(value: Any, name: str = "") -> Any:
+def _as_scalar(value: Any, name: str = "") -> Any:
     """A number for an array of no dimension, and for shares that are written as 1%."""
     value = parse_shares(value) if name in SHARES else value
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
-def _plain(value: Any) -> Any:
+def _json_numbers(value: Any) -> Any:
     """As it goes into JSON."""
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(v) for v in value]
+        return [_json_numbers(v) for v in value]
     return int(value) if isinstance(value, int | np.integer) else float(value)
 
 
-def _entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
+def _schedule_entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
     """The entries of a schedule, each with its parameters by name and whether its steps are one of several."""
     lists = {name: list(v) for name, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
     lengths = {len(v) for v in lists.values()}
@@ -339,12 +370,12 @@ def _entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
     for i in range(max(lengths, default=1)):
         entry = {name: lists[name][i] if name in lists else value for name, value in columns.items()}
         for name, value in entry.items():
-            _number(name, value)
+            _check_number(name, value)
         entries.append((entry, several))
     return entries
 
 
-def _number(name: str, value: Any) -> None:
+def _check_number(name: str, value: Any) -> None:
     """One number of a schedule, which is what a single number makes too."""
     if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
         shown = f"{value!r}"
@@ -354,3 +385,109 @@ def _number(name: str, value: Any) -> None:
             f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule",
             parameter=name,
         )
+
+
+# The central limit theorem of DP-SGD, which is no guarantee.
+#
+# Many small steps look like one normal shift ψ. Paper 002, Corollary 9 has, for batches of fixed size, ψ =
+# q√(2T)·√(e^{1/σ²}Φ(1.5/σ) + 3Φ(−0.5/σ) − 2); Poisson sampling has its own, ψ = q√(T(e^{1/σ²} − 1)). Both are limits:
+# for finitely many steps the truth lies above or below, and for few steps or little noise far above. :func:`clt`
+# therefore shows them only beside the proven bracket.
+
+VARIANTS = ("poisson", "fixed")
+_LEAST_PSI, _MOST_PSI = 1e-9, 1e3
+
+
+def clt_psi(*, sigma: float, rate: float, steps: int, variant: str = "poisson") -> float:
+    """ψ in the limit of many steps; an approximation, never a bound.
+
+    >>> round(clt_psi(sigma=1.0, rate=0.01, steps=10_000), 7), round(clt_psi(sigma=1.0, rate=0.01, steps=10_000,
+    ...     variant="fixed"), 7)
+    (1.3108325, 1.7101425)
+    """
+    s = float(checks.in_range("sigma", checks.scalar("sigma", sigma), 0.04, 1e12))
+    q = float(checks.probability("rate", checks.scalar("rate", rate)))
+    k = checks.integer("steps", steps, low=1, high=10**9)
+    checks.one_of("variant", variant, VARIANTS)
+    if variant == "poisson":
+        return q * math.sqrt(k * math.expm1(1 / s**2))
+    # e^{v}Φ(1.5/σ) + 3Φ(−.5/σ) − 2 without its cancellation: with Φ = ½ + erf/2 the halves sum to expm1(v)/2
+    v = 1 / s**2
+    inside = math.expm1(v) * float(ndtr(1.5 / s)) + (float(ndtr(1.5 / s)) - 0.5) - 3 * (0.5 - float(ndtr(-0.5 / s)))
+    return q * math.sqrt(2 * k * max(inside, 0.0))
+
+
+def epsilon_conversions(psi: float, delta: float) -> dict[str, float]:
+    """ε of a normal shift ψ at δ by the three ways of paper 002 §5, smallest first: exact, improved RDP, RDP.
+
+    >>> {name: round(value, 6) for name, value in epsilon_conversions(1.0, 1e-5).items()}
+    {'exact': 4.377178, 'improved RDP': 4.728387, 'RDP': 5.298526}
+    """
+    p = float(checks.in_range("psi", checks.scalar("psi", psi), _LEAST_PSI, _MOST_PSI))
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+    exact = float(Normal(np.asarray(p)).profile_inverse(np.asarray(d)))
+    # (α−1)²ψ²/2 = −log(δα) on (1, 1/δ); then ε = (α − ½)ψ² + log(1 − 1/α)
+    order = float(
+        root(lambda a: (a - 1) ** 2 * p * p / 2 + np.log(d) + np.log(a), np.asarray(1.0), np.asarray(max(1 / d, 2.0)))
+    )
+    improved = max((order - 0.5) * p * p + math.log1p(-1 / order), 0.0) if order > 1 else 0.0
+    plain = p * p / 2 + p * math.sqrt(2 * math.log(1 / d))
+    return {"exact": exact, "improved RDP": max(improved, exact), "RDP": plain}
+
+
+@dataclass(frozen=True)
+class Clt(ShortResult):
+    """The central limit theorem beside the truth: ψ, the ε each conversion makes of it, and the proven bracket of ε.
+
+    ``error`` is the exact conversion over the bracket's middle, minus 1: negative means that the approximation claims
+    less risk than there is.
+    """
+
+    shown_as = "clt"
+
+    variant: str
+    psi: float
+    delta: float
+    epsilons: dict[str, float]
+    bracket: tuple[float, float]
+
+    @property
+    def error(self) -> float:
+        """Relative error of the approximation's ε; negative is unsafe."""
+        middle = sum(self.bracket) / 2
+        return self.epsilons["exact"] / middle - 1 if middle > 0 else 0.0
+
+    @property
+    def safe(self) -> bool:
+        """Whether it happens to claim no less than the truth here; nothing promises that elsewhere."""
+        return self.epsilons["exact"] >= self.bracket[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "approximation": self.variant,
+            "psi": self.psi,
+            "delta": self.delta,
+            "epsilons": dict(self.epsilons),
+            "bracket": list(self.bracket),
+            "error": self.error,
+            "guarantee": False,
+        }
+
+
+def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: str = "poisson") -> Clt:
+    """The central limit theorem's ε of DP-SGD beside the proven bracket.
+
+    >>> few = clt(sigma=1.0, rate=0.01, steps=100, variant="fixed")
+    >>> few.safe, round(few.epsilons["exact"], 4), few.bracket[0] > 0.717
+    (False, 0.6114, True)
+    """
+    psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
+    if checks.scalar("rate", rate) == 0:
+        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", parameter="rate")
+    if not _LEAST_PSI <= psi <= _MOST_PSI:
+        raise InputError(
+            f"sigma, rate and steps make a ψ of {psi:.3g}: give some that make one from {_LEAST_PSI:g} to {_MOST_PSI:g}"
+        )
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+    low, high = dpsgd(sigma=sigma, rate=rate, steps=steps).bracket("epsilon", delta=d)
+    return Clt(variant, psi, d, epsilon_conversions(psi, d), (low, high))

@@ -37,7 +37,7 @@ def _significant(value: float, digits: int, rounding: str) -> str:
 def floor_digits(value: float, digits: int = 4) -> str:
     """Significant digits, never above the value: for the largest ε that is allowed.
 
-    >>> rounded_down(0.21079), rounded_down(700.0), rounded_down(1.9999999)
+    >>> floor_digits(0.21079), floor_digits(700.0), floor_digits(1.9999999)
     ('0.2107', '700', '1.999')
     """
     return _significant(value, digits, ROUND_FLOOR)
@@ -46,7 +46,7 @@ def floor_digits(value: float, digits: int = 4) -> str:
 def ceil_digits(value: float, digits: int = 4) -> str:
     """Significant digits, never below the value: for the smallest σ that is enough.
 
-    >>> rounded_up(1.46731), rounded_up(2.0)
+    >>> ceil_digits(1.46731), ceil_digits(2.0)
     ('1.468', '2')
     """
     return _significant(value, digits, ROUND_CEILING)
@@ -55,7 +55,7 @@ def ceil_digits(value: float, digits: int = 4) -> str:
 def json_value(value: Any) -> Any:
     """Floats, lists of them and truth values; null for what JSON cannot hold.
 
-    >>> written(np.array([1.0, np.inf])), written(np.float64(2)), written(True)
+    >>> json_value(np.array([1.0, np.inf])), json_value(np.float64(2)), json_value(True)
     ([1.0, None], 2.0, True)
     """
     if isinstance(value, np.ndarray | np.generic):
@@ -68,7 +68,7 @@ def json_value(value: Any) -> Any:
 def short_repr(value: Any) -> str:
     """A value in a few letters.
 
-    >>> brief(1 / 3), brief(np.zeros((3, 3))), len(brief("x" * 100)), brief(tuple(range(9)))
+    >>> short_repr(1 / 3), short_repr(np.zeros((3, 3))), len(short_repr("x" * 100)), short_repr(tuple(range(9)))
     ('0.333333', 'array of 3×3', 60, '(0, 1, 2, 3, … 9 in all)')
     """
     if isinstance(value, float | np.floating):
@@ -99,7 +99,7 @@ _OWN = 1e-4
 def thousands(n: int) -> str:
     """A whole number with its thousands separated.
 
-    >>> grouped(10000)
+    >>> thousands(10000)
     '10,000'
     """
     return f"{n:,}"
@@ -108,7 +108,7 @@ def thousands(n: int) -> str:
 def ceil_count(x: float, places: int = 0) -> float:
     """A count out of 100 rounded up, with some decimals; what is ours to forgive shrinks with them.
 
-    >>> upward(56.31), upward(55.00005), upward(55.00005, 1), upward(55.001, 1), upward(2.718, 1)
+    >>> ceil_count(56.31), ceil_count(55.00005), ceil_count(55.00005, 1), ceil_count(55.001, 1), ceil_count(2.718, 1)
     (57.0, 55.0, 55.1, 55.1, 2.8)
     """
     return math.ceil(x * 10.0**places - _OWN) / 10.0**places
@@ -151,7 +151,7 @@ def denominator(values: Sequence[float], given: Sequence[float] = (), *, exact: 
     for scale in _SCALES:
         if scale < least or any(_read_alike(one, other, scale) for one, other in pairs):
             continue
-        if not exact or not any(" than " in count(v, scale, given=told) for v, told in both):
+        if not exact or not any(" than " in count(v, scale, given=parameters) for v, parameters in both):
             return scale
     return _SCALES[-1]
 
@@ -174,8 +174,8 @@ def frequencies(*values: float, given: Sequence[float] = (), exact: bool = False
     ('27 of 1,000', '10 of 1,000')
     """
     scale = denominator(values, given, exact=exact)
-    told = [count(v, scale) for v in values] + [count(v, scale, given=True) for v in given]
-    return tuple(f"{text} of {thousands(scale)}" for text in told)
+    parameters = [count(v, scale) for v in values] + [count(v, scale, given=True) for v in given]
+    return tuple(f"{text} of {thousands(scale)}" for text in parameters)
 
 
 def frequency(p: float) -> str:

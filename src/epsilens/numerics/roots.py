@@ -84,7 +84,7 @@ def minimum(f: Callable[[float], float], low: float, high: float) -> float:
 
     Where it lies is found to about √u of its distance from the nearer end, so that the value is good to u.
 
-    >>> least(lambda x: (x - 0.25) ** 2 - 1, 0.0, 1.0)
+    >>> minimum(lambda x: (x - 0.25) ** 2 - 1, 0.0, 1.0)
     -1.0
     """
     golden, first, last = (3 - math.sqrt(5.0)) / 2, low, high

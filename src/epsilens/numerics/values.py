@@ -26,8 +26,8 @@ _NAN = "not a number"
 class FrozenMapping(Mapping[K, V]):
     """A mapping that does not change: equal to a dict of the same content, hashable, picklable.
 
-    >>> frozen = Frozen({"epsilon": 1.0, "known": [0, 1]})
-    >>> frozen == {"known": [0, 1], "epsilon": 1}, hash(frozen) == hash(Frozen(dict(frozen))), frozen
+    >>> frozen = FrozenMapping({"epsilon": 1.0, "known": [0, 1]})
+    >>> frozen == {"known": [0, 1], "epsilon": 1}, hash(frozen) == hash(FrozenMapping(dict(frozen))), frozen
     (True, True, {'epsilon': 1.0, 'known': [0, 1]})
     """
 
@@ -121,10 +121,10 @@ class ValueSemantics:
         return hash((type(self), *_content_fields(self)))
 
     def __repr__(self) -> str:
-        told: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        parameters: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         shown = [
             f"{f.name}={short_repr(held)}"
-            for f in told
+            for f in parameters
             if f.repr and not _is_default(f.default, held := getattr(self, f.name))
         ]
         while len(shown) > 1 and len(", ".join(shown)) > _REPR_LENGTH:

@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..checks import Array
-from ..mechanisms.limits import clt
 from ..mechanisms.noise import gaussian
-from ..mechanisms.training import dpsgd
+from ..mechanisms.training import clt, dpsgd
 from ..numerics.roots import root
 from ..show.charts.lines import Series
 from .items import Numbers, Paper, Record, curve, read_paper, sweep

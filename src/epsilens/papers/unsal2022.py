@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..attacks.tampering_detection import boundary, kl_bound, power_of, privacy_distortion, tampering
-from ..mechanisms.noise import gaussian, laplace, quantile, tail
+from ..mechanisms.noise import gaussian, laplace, noise_quantile, noise_tail
 from ..numerics.roots import root
 from ..show.charts.lines import Series
 from .items import Numbers, Paper, Record, curve, read_paper
@@ -135,7 +135,7 @@ def theorem_3(alphas: list[float]) -> Numbers:
                 {
                     "setting": f"α = {alpha:g}, bias {side} 0",
                     "printed": k,
-                    "false_alarms_printed": float(tail("laplace", np.asarray(sign * k))),
+                    "false_alarms_printed": float(noise_tail("laplace", np.asarray(sign * k))),
                     "corrected": float(test.above if sign > 0 else test.below),
                     "false_alarms_corrected": float(test.size),
                 }
@@ -149,7 +149,7 @@ def equations_29_to_33(thresholds: list[float]) -> Numbers:
             {
                 "setting": f"k = {k:g}, bias 1",
                 "printed": power_printed(k, 1.0),
-                "corrected": float(tail("laplace", np.asarray(k - 1.0))),
+                "corrected": float(noise_tail("laplace", np.asarray(k - 1.0))),
             }
             for k in thresholds
         ]
@@ -232,13 +232,13 @@ def theorem_6(settings: list[tuple[float, float]]) -> Numbers:
     for epsilon, bias in settings:
         delta = epsilon / 20
         sigma = _classical_sigma(epsilon)
-        threshold = math.exp(bias / sigma * (float(quantile("gaussian", np.asarray(0.1))) - bias / (2 * sigma)))
+        threshold = math.exp(bias / sigma * (float(noise_quantile("gaussian", np.asarray(0.1))) - bias / (2 * sigma)))
         records.append(
             {
                 "setting": f"ε = {epsilon:g}, δ = ε/20, Δμ = {bias:g}s",
                 "sigma_printed": sigma_printed(epsilon, delta, 1.0),
                 "sigma": sigma,
-                "false_alarms_at_k": float(tail("gaussian", np.asarray(threshold / sigma))),
+                "false_alarms_at_k": float(noise_tail("gaussian", np.asarray(threshold / sigma))),
                 "mu": bias / sigma,
                 "power": tampering(sigma=sigma, bias=bias).roc(0.1),
             }

@@ -40,11 +40,11 @@ def equal_error_bracket(law: Law, close: float = _EDGE) -> tuple[float, float]:
     """(low, high) around the x with f(x) = x, on this side's f: low has f(x) ≥ x, high has not; 0 where there is none.
 
     >>> from epsilens.laws.normal import Normal
-    >>> [round(x, 6) for x in balanced(Normal(np.asarray(2.0)))]  # Φ(−1)
+    >>> [round(x, 6) for x in equal_error_bracket(Normal(np.asarray(2.0)))]  # Φ(−1)
     [0.158655, 0.158655]
     """
-    if law.width and (found := _by_profile(law)) is not None:
-        return found
+    if law.width and (result := _by_profile(law)) is not None:
+        return result
     if float(law.tradeoff(np.asarray(0.5))) >= 0.5:
         return 0.5, 0.5
     # errors never sum to less than 1 − h(1), and some test has neither above it: x lies between half of that and that

@@ -83,8 +83,8 @@ def _best_threshold(law: Law, b2: Array, c: Array) -> Array:
     def excess(u: Array) -> Array:
         return np.asarray(np.log(law.profile(u)) - u - aim)
 
-    found = root(excess, -np.log1p(b2 / c), -aim, rtol=1e-12)
-    return np.where(usual, found, 0.0)
+    result = root(excess, -np.log1p(b2 / c), -aim, rtol=1e-12)
+    return np.where(usual, result, 0.0)
 
 
 def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0) -> Array:

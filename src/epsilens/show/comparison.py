@@ -22,8 +22,7 @@ from .sentences import at_most, bounded, guessed, number, question
 
 if TYPE_CHECKING:
     from ..calibration.choose import Choices
-    from ..calibration.comparison import Comparison
-    from ..calibration.sweep import Sweep
+    from ..calibration.sweep import Comparison, Sweep
     from .charts import Chart
     from .explanation import Explanation
 

@@ -17,7 +17,7 @@ from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, Panel, option_flag
 from ..errors import InputError, MissingExtra
-from ..mechanisms.claimed import Case, Claim, Noise
+from ..mechanisms.claims import Claim, ClaimCase, NoiseFamily
 from ..numerics.formatting import (
     ceil_digits,
     count,
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 class Judged:
     """One case of a claim and its numbers; None where there is no such noise."""
 
-    case: Case
+    case: ClaimCase
     success: float | None = None
     recall: float | None = None
 
@@ -114,16 +114,16 @@ class Judged:
 
 
 _NAMES = {
-    Noise.ANY: "Nothing else is known",
-    Noise.LAPLACE: "Laplace noise",
-    Noise.GAUSSIAN: "Gaussian noise",
-    Noise.TRAINING: "This training",
+    NoiseFamily.ANY: "Nothing else is known",
+    NoiseFamily.LAPLACE: "Laplace noise",
+    NoiseFamily.GAUSSIAN: "Gaussian noise",
+    NoiseFamily.TRAINING: "This training",
 }
 _IF = {
-    Noise.ANY: "if nothing else is known",
-    Noise.LAPLACE: "if the noise is Laplace",
-    Noise.GAUSSIAN: "if it is Gaussian",
-    Noise.TRAINING: "for this training",
+    NoiseFamily.ANY: "if nothing else is known",
+    NoiseFamily.LAPLACE: "if the noise is Laplace",
+    NoiseFamily.GAUSSIAN: "if it is Gaussian",
+    NoiseFamily.TRAINING: "for this training",
 }
 
 
@@ -156,7 +156,7 @@ def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
 
 
 def _named(before: list[tuple[Judged, float]]) -> bool:
-    return any(each.case.noise is Noise.LAPLACE for each, _ in before)
+    return any(each.case.noise is NoiseFamily.LAPLACE for each, _ in before)
 
 
 def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
@@ -200,13 +200,13 @@ def _case_words(each: Judged) -> str:
         return f"{each.case.why[:1].upper()}{each.case.why[1:]}."
     p = e.parameters
     match each.case.noise:
-        case Noise.ANY:
+        case NoiseFamily.ANY:
             return "The riskiest release for which the claim is true."
-        case Noise.LAPLACE:
+        case NoiseFamily.LAPLACE:
             return f"One answer, at a scale of {_sensitivities(ceil_digits(p['scale']))}."
-        case Noise.GAUSSIAN:
+        case NoiseFamily.GAUSSIAN:
             return f"A standard deviation of {_sensitivities(ceil_digits(p['sigma']))}, ψ = {floor_digits(p['psi'])}."
-        case Noise.TRAINING:
+        case NoiseFamily.TRAINING:
             more = " Give your own n, batch and epochs." if each.case.example else ""
             return f"{mechanism(e)}{more}"
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..catalogue.readings import find_reading
 from ..experiment import product_factor
 from ..laws.composition.step import NoiseKind
-from ..laws.product import steps_of
+from ..laws.product import factor_steps
 from ..numerics.formatting import ceil_count, ceil_digits, count, denominator, floor_digits, frequencies, thousands
 from ..readings.guesses import log_odds, odds
 from ..worlds import WorldsKind
@@ -220,7 +220,7 @@ def _samples_normal(e: Experiment) -> bool:
     """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
     if not e.law.width or e.unknowns:
         return False
-    noises = (step.noise for step, _ in steps_of(product_factor(e)))
+    noises = (step.noise for step, _ in factor_steps(product_factor(e)))
     return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)
 
 

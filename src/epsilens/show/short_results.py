@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..attacks.knowledge import Knowledge
     from ..attacks.misspecification import Mistaken, Observed
     from ..mechanisms.composition import Vector
-    from ..mechanisms.limits import Clt
+    from ..mechanisms.training import Clt
 
 
 _KIND = "In a sentence"

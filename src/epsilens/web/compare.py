@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from ..calibration.comparison import compare as side_by_side
+from ..calibration.sweep import compare as side_by_side
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.parsing import EXPLANATION_OPTIONS, find_mechanism

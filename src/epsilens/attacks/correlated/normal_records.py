@@ -17,14 +17,12 @@ from ...calibration.choose import choose as pick
 from ...checks import Array, Number, float_or_array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.intersection import TwoSidedBound, strongest_attack
 from ...laws.laplace import Laplace
-from ...laws.latent import Latent
 from ...laws.normal import Normal
-from ...laws.product import Factor, product
+from ...laws.product import ProductFactor, TwoSidedBound, product, strongest_attack
 from ...laws.sums import NormalLaplaceShift
 from ...numerics.values import ValueSemantics, fingerprint
-from ...readings.law import Law
+from ...readings.law import Latent, Law
 from ...worlds import Worlds, WorldsKind
 from . import normal_enumeration as enumeration
 from .answer_laws import noise as noise_width
@@ -143,7 +141,7 @@ class UnknownNormals(Latent):
         bare = any(answer.covers or not answer.own_noise or answer.seen.own == 0 for answer, _ in told)
         if not bare and all(answer.noise == "sigma" for answer, _ in told):
             return Normal(np.asarray(self._joint_psi(told))), _EXACT
-        factors = [Factor(_law(answer.seen.shift, 0.0, answer.noise, answer.width), k) for answer, k in told]
+        factors = [ProductFactor(_law(answer.seen.shift, 0.0, answer.noise, answer.width), k) for answer, k in told]
         bound = product(factors).law.as_bound()
         single = [_law(a.seen.shift, a.seen.own if a.own_noise else 0.0, a.noise, a.width) for a, _ in told]
         if bare:  # what is left out may hide more than is shown

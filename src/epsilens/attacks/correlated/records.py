@@ -23,12 +23,11 @@ from ...checks import Array
 from ...errors import InputError, NoSolutionError
 from ...experiment import Experiment
 from ...laws.laplace import Laplace
-from ...laws.latent import Latent
 from ...laws.normal import Normal
 from ...numerics.formatting import json_value
 from ...numerics.roots import safe_boundary
 from ...numerics.values import FrozenMapping, ValueSemantics, fingerprint
-from ...readings.law import Law
+from ...readings.law import Latent, Law
 from ...results import SentenceResult, ShortResult
 from ..latent import LatentAnswer, joint_law, mixture_pair
 from .answer_laws import (

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import checks
-from ...calibration.comparison import MOST, named_experiments
-from ...calibration.sweep import sweep
+from ...calibration.sweep import MOST, named_experiments, sweep
 from ...catalogue.parameters import PARAMETERS
 from ...catalogue.readings import find_reading
 from ...errors import InputError
-from ...mechanisms.claimed import Claim
+from ...mechanisms.claims import Claim
 from ...numerics.formatting import ceil_digits, floor_digits
 from ..explanation import claim_roc, judged
 from ..sentences import falls, number, question, small

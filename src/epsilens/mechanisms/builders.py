@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec
 
@@ -34,7 +35,7 @@ def is_array(value: Any) -> bool:
         return False
 
 
-def arrays(
+def vectorized(
     *names: str, check: Callable[[Mapping[str, Any]], None] | None = None
 ) -> Callable[[Callable[_P, Experiment]], Callable[_P, Experiment]]:
     """A builder that also takes arrays for these parameters; ``check`` may refuse some of them.
@@ -66,14 +67,14 @@ def arrays(
                     f"{build.__name__} needs single numbers: the experiment and {' and '.join(varied)} both hold "
                     "several; build each experiment from numbers, or use sweep"
                 )
-            return each(build, {name: value for name, value in said.items() if name not in varied}, varied)
+            return build_each(build, {name: value for name, value in said.items() if name not in varied}, varied)
 
         return building
 
     return take
 
 
-def each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Mapping[str, Any]) -> Experiment:
+def build_each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Mapping[str, Any]) -> Experiment:
     """One experiment for each entry of the ``varied`` arrays, which broadcast, held together as one."""
     for name, value in varied.items():
         checks.real(name, value, infinite=True)
@@ -90,17 +91,17 @@ def each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Map
             f"{' and '.join(varied)} make {size:,} experiments: give arrays of 1 to {MOST:,} entries", parameter=first
         )
     rows = zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns.values()), strict=True)
-    made = [build(**fixed, **dict(zip(columns, row, strict=True))) for row in rows]
-    law = LawArray(tuple(one.law for one in made), shape)
-    notes = tuple(dict.fromkeys(note for one in made for note in one.notes))
-    one = made[0]
-    origin = one.origin if all(other.origin == one.origin for other in made) else build.__name__
-    return Experiment(law, origin, _parameters(made, columns, shape), one.worlds, notes, label=one.label)
+    result = [build(**fixed, **dict(zip(columns, row, strict=True))) for row in rows]
+    law = LawArray(tuple(one.law for one in result), shape)
+    notes = tuple(dict.fromkeys(note for one in result for note in one.notes))
+    one = result[0]
+    origin = one.origin if all(other.origin == one.origin for other in result) else build.__name__
+    return Experiment(law, origin, _parameters(result, columns, shape), one.worlds, notes, label=one.label)
 
 
 def _parameters(made: Sequence[Experiment], varied: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     """What all share as it is, and what differs, or was given as an array, as an array."""
-    told: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     given = {name: np.broadcast_to(column, shape).ravel().tolist() for name, column in varied.items()}
     for name in dict.fromkeys(name for one in made for name in one.parameters):
         # what an experiment does not mention, a ξ of 0 say, is what it was given
@@ -108,13 +109,42 @@ def _parameters(made: Sequence[Experiment], varied: Mapping[str, Any], shape: tu
         values = [one.parameters.get(name, other) for one, other in zip(made, missing, strict=True)]
         alike = len({fingerprint(value) for value in values}) == 1
         if alike and name not in varied:
-            told[name] = values[0]
+            parameters[name] = values[0]
             continue
         numbers = all(isinstance(value, float | int) for value in values)
         column = np.empty(len(values), dtype=float if numbers else object)
         column[:] = values
-        told[name] = column.reshape(shape)
+        parameters[name] = column.reshape(shape)
     for name, column in varied.items():
-        if name not in told:
-            told[name] = np.broadcast_to(column, shape)
-    return told
+        if name not in parameters:
+            parameters[name] = np.broadcast_to(column, shape)
+    return parameters
+
+
+# What an experiment was built from, where its parameters do not say it: another experiment, a matrix, scores.
+#
+# A builder that is :func:`remembered` leaves its arguments with what it returns. They are for writing it down, as a
+# ledger does: whoever uses them builds again and compares, so that what was changed since is not taken for what was.
+
+_R = ParamSpec("_R")
+
+
+def with_provenance(build: Callable[_R, Experiment]) -> Callable[_R, Experiment]:
+    """A builder whose experiments know its name and its arguments.
+
+    >>> import epsilens as el
+    >>> name, arguments = el.group(el.gaussian(psi=0.5), 3).recipe
+    >>> name, arguments["k"], arguments["experiment"].psi()
+    ('group', 3, 0.5)
+    """
+    signature = inspect.signature(build)
+
+    @wraps(build)
+    def building(*given: _R.args, **named: _R.kwargs) -> Experiment:
+        result = build(*given, **named)
+        said = signature.bind(*given, **named).arguments
+        if any(result is value for value in said.values()):  # nothing was to be done
+            return result
+        return replace(result, recipe=(build.__name__, said))
+
+    return building

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import json
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
 import epsilens as el
-from epsilens.catalogue.commands import COMMANDS, command_options
+from epsilens.catalogue.__main__ import TABLES, refresh_page
+from epsilens.catalogue.commands import COMMANDS, ExitCode, command_options
+from epsilens.catalogue.deployments import deployment, deployments
 from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, MechanismEntry, builder, register, unregister
 from epsilens.catalogue.parameters import PARAMETERS, Domain, Input, Panel, Parameter, Range, Trend
 from epsilens.catalogue.parsing import find_mechanism
-from epsilens.catalogue.readings import READINGS, reading_parameter
+from epsilens.catalogue.readings import READINGS, find_reading, reading_parameter
 from epsilens.cli.app import make_app
 from epsilens.cli.console import run
+from epsilens.errors import InputError
 from epsilens.laws.laplace import Laplace
 
 # -- the entries are those of the library -------------------------------------------------------------------------
@@ -26,7 +32,7 @@ from epsilens.laws.laplace import Laplace
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_takes_what_its_builder_takes(name: str) -> None:
     entry = MECHANISMS[name]
-    assert builder(entry) is getattr(el, name)
+    assert builder(entry) is getattr(el, name, None) or getattr(el.mechanisms, name)
     signature = inspect.signature(builder(entry)).parameters
     assert set(entry.takes) == set(signature)
     assert set(entry.needs) == {n for n, p in signature.items() if p.default is p.empty}
@@ -47,7 +53,7 @@ def test_the_defaults_are_those_of_the_builder(name: str) -> None:
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_claim_takes_what_its_builder_takes(name: str) -> None:
     entry = CLAIMS[name]
-    taken = set(inspect.signature(getattr(el, f"from_{name}")).parameters)
+    taken = set(inspect.signature(getattr(el.mechanisms, f"from_{name}")).parameters)
     assert {entry.renamed.get(o, o) for o in entry.takes} == taken
 
 
@@ -221,3 +227,135 @@ def test_help_lists_every_option_under_its_heading(name: str, capsys: pytest.Cap
     for option in command_options(name):
         if not option.positional:
             assert f"  --{option.name.replace('_', '-')}" in out
+
+
+# The registry of published deployments: named, found by words, and read as reported.
+
+FILE = Path(__file__).parents[2] / "src" / "epsilens" / "catalogue" / "files" / "precedents.csv"
+
+
+def test_every_row_is_read() -> None:
+    with FILE.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [d.name for d in deployments()] == [row["name"] for row in rows]
+    assert len({d.name for d in deployments()}) == len(rows) == 35
+    for d, row in zip(deployments(), rows, strict=True):
+        assert (d.epsilon is None) == (row["epsilon"] == "")
+        assert d.rho == (float(row["rho"]) if row["rho"] else None)
+        assert d.epsilon is not None or d.rho is not None
+
+
+def test_a_name_finds_its_own() -> None:
+    for d in deployments():
+        assert deployment(d.name) is d
+        assert deployment(d.name.upper().replace("-", " ")) is d
+
+
+def test_words_find_one_or_say_which() -> None:
+    found = deployment("U.S. Census redistricting")
+    assert found is not None
+    assert found.rho == 2.63
+    assert deployment("gaussian") is None
+    assert deployment("") is None
+    with pytest.raises(InputError, match="fits 5 published deployments: give one of census-dhc"):
+        deployment("us-census-2020")
+
+
+def test_a_delta_that_is_a_formula_is_not_read_as_none() -> None:
+    flex = deployment("uber-flex")
+    assert flex is not None
+    assert flex.delta is None
+    assert flex.unread.startswith("n^")
+
+
+# The readings by name: their floors are what pure noise reads, and they grow with risk.
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("success", {"prior": 0.2}),
+    ("advantage", {}),
+    ("auc", {}),
+    ("fbeta", {"beta": 2.0, "prior": 0.3}),
+    ("posterior", {"prior": 0.3}),
+    ("precision", {"alpha": 0.2, "prior": 0.3}),
+    ("precision", {"recall": 0.2, "prior": 0.3}),
+    ("recall", {"alpha": 0.2}),
+    ("roc", {"fpr": 0.2}),
+    ("attack_success", {"baseline": 0.2}),
+    ("delta", {"epsilon": 0.5}),
+    ("epsilon", {"delta": 0.01}),
+    ("psi", {}),
+    ("mu", {"level": 1e-3}),
+    ("renyi", {"order": 3.0}),
+    ("kl", {}),
+    ("chernoff", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_the_floor_is_what_pure_noise_reads(name: str, arguments: dict[str, Any]) -> None:
+    floor = READINGS[name].floor(**READINGS[name].arguments(arguments))
+    for nothing in (
+        el.mechanisms.pure(epsilon=0.0),
+        el.laplace(epsilon=1.0, shift=0.0),
+        el.gaussian(psi=1.0, shift=0.0),
+    ):
+        assert getattr(nothing, name)(**arguments) == pytest.approx(floor, rel=1e-14, abs=1e-300)
+
+
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_every_reading_grows_with_risk(name: str, arguments: dict[str, Any]) -> None:
+    builders: dict[str, list[Any]] = {"epsilon": [el.laplace, el.mechanisms.pure], "psi": [el.gaussian]}
+    for parameter, build in ((p, b) for p, several in builders.items() for b in several):
+        values = [getattr(build(**{parameter: x}), name)(**arguments) for x in (0.1, 0.5, 2.0, 8.0)]
+        assert values == sorted(values)
+        assert values[-1] <= READINGS[name].ceiling
+
+
+def test_every_reading_is_here() -> None:
+    assert {name for name, _ in CASES} == set(READINGS)
+    with pytest.raises(el.InputError, match="roc"):
+        find_reading("tradeoff")
+    with pytest.raises(el.InputError, match=r"there is no reading 'x'.*bracket can also be of tradeoff"):
+        find_reading("x")
+    assert el.mechanisms.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)
+
+
+# The tables in docs/ are the catalogue's, and the numbers in them the library's.
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.stem)
+def test_the_docs_are_fresh(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert refresh_page(text) == text, "run: python -m epsilens.catalogue docs"
+
+
+def test_every_table_has_its_place() -> None:
+    pages = "".join(p.read_text(encoding="utf-8") for p in DOCS.glob("*.md"))
+    for name in TABLES:
+        assert pages.count(f"<!-- catalogue: {name} -->\n") == 1, name
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_the_example_of_a_reading(name: str) -> None:
+    reading = READINGS[name]
+    shown, _, at = reading.example.partition(" at ")
+    needed = (*reading.required, *reading.either[:1])
+    value = getattr(el.laplace(epsilon=1.0), name)(**{n: float(at) for n in needed})
+    assert f"{value:.4f}".removesuffix(".0000") == shown
+
+
+def test_the_exit_codes_scripts_rely_on() -> None:
+    assert {code.name: int(code) for code in ExitCode} == {
+        "FINE": 0,
+        "FAULT": 1,
+        "BAD_INPUT": 2,
+        "NO_SOLUTION": 3,
+        "EXCEEDED": 4,
+        "UNWRITTEN": 5,
+        "HUNG_UP": 129,
+        "INTERRUPTED": 130,
+        "TERMINATED": 143,
+    }
+    assert all(code.meaning.endswith(".") for code in ExitCode)

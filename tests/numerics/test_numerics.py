@@ -1,16 +1,55 @@
-"""The careful forms of a few functions, and the solvers, against mpmath."""
+"""The least of a convex function: against closed forms, in few steps."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+import mpmath
 import numpy as np
 import pytest
 from mpmath import mp, mpf
 from tests.laws.oracles import close, probit
 
 from epsilens.numerics import special
-from epsilens.numerics.roots import integrate, root, safe_boundary
+from epsilens.numerics.roots import integrate, minimum, root, safe_boundary
+from epsilens.numerics.special import binomial_window, log_binomial
+
+
+class Counted:
+    """A function that counts how often it is asked."""
+
+    def __init__(self, f: Callable[[float], float]) -> None:
+        self.f, self.asked = f, 0
+
+    def __call__(self, x: float) -> float:
+        self.asked += 1
+        return self.f(x)
+
+
+@pytest.mark.parametrize("p", [1e-12, 1e-6, 0.01, 0.3])
+@pytest.mark.parametrize("q", [0.2, 0.5, 0.999])
+def test_chernoff_information_of_two_coins(p: float, q: float) -> None:
+    f = Counted(lambda a: math.log(p**a * q ** (1 - a) + (1 - p) ** a * (1 - q) ** (1 - a)))
+    found = minimum(f, 0.0, 1.0)
+    # the tilted coin that is as far from one as from the other: log(t/p)·t + … = log(t/q)·t + …
+    with mpmath.workdps(40):
+        x, y = mpmath.mpf(p), mpmath.mpf(q)
+        t = mpmath.log((1 - y) / (1 - x)) / (mpmath.log(x / y) + mpmath.log((1 - y) / (1 - x)))
+        truth = -(t * mpmath.log(t / x) + (1 - t) * mpmath.log((1 - t) / (1 - x)))
+    assert found == pytest.approx(float(truth), rel=1e-12, abs=1e-15)
+    assert f.asked <= 30
+
+
+@pytest.mark.parametrize("at", [1e-6, 0.3, 0.5, 0.999, 1 - 1e-6])
+def test_a_parabola_and_a_corner(at: float) -> None:
+    assert minimum(lambda x: (x - at) ** 2 - 1, 0.0, 1.0) == pytest.approx(-1, abs=1e-15)
+    f = Counted(lambda x: abs(x - at))
+    assert minimum(f, 0.0, 1.0) < 1e-7
+    assert f.asked < 100
+
+
+# The careful forms of a few functions, and the solvers, against mpmath.
 
 X = [1e-300, 1e-20, 1e-9, 1e-3, 0.1, 0.3, 0.49, 0.51, 0.69, 0.71, 0.99, 1.01, 3.0, 20.0, 600.0]
 
@@ -91,3 +130,27 @@ def test_integrate_resolves_a_kink() -> None:
     value = integrate(lambda x: np.abs(x - 1 / 3), np.asarray([0.0, 1.0]), tolerance=1e-13)
     assert value == pytest.approx(1 / 18 + 4 / 18, rel=1e-10)
     assert integrate(np.exp, np.asarray([0.0, 1.0])) == pytest.approx(math.e - 1, rel=1e-14)
+
+
+# Binomial probabilities against exact arithmetic.
+
+
+@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (7, 0.3), (40, 0.999), (1000, 1e-3), (10**7, 0.37), (10**8, 1e-6)])
+def test_the_logarithm_has_its_digits(n: int, p: float) -> None:
+    spread = math.sqrt(n * p * (1 - p)) + 1
+    for k in {0, n, *(min(max(round(n * p + z * spread), 0), n) for z in (-12, -3, 0, 1, 5, 13))}:
+        with mp.workdps(40):
+            exact = mp.log(mp.binomial(n, k)) + k * mp.log(mp.mpf(p)) + (n - k) * mp.log1p(-mp.mpf(p))
+        assert float(log_binomial(n, k, p)) == pytest.approx(float(exact), rel=1e-13, abs=3e-11 if n > 1e6 else 1e-13)
+
+
+def test_what_cannot_be_has_no_mass() -> None:
+    assert np.isneginf(log_binomial(3, np.array([-1.0, 4.0]), 0.5)).all()
+    assert float(log_binomial(0, 0, 0.5)) == 0.0
+
+
+@pytest.mark.parametrize(("n", "p", "sigmas"), [(50, 0.2, 2.0), (2000, 0.01, 3.0), (400, 0.5, 4.0)])
+def test_a_window_knows_what_it_leaves_out(n: int, p: float, sigmas: float) -> None:
+    low, high, beyond = binomial_window(n, p, sigmas)
+    inside = float(np.sum(np.exp(log_binomial(n, np.arange(low, high + 1.0), p))))
+    assert 1 - inside <= beyond + 1e-14
