@@ -19,8 +19,8 @@ from .calibration.sweep import Comparison as Comparison
 from .calibration.sweep import Sweep as Sweep
 from .calibration.sweep import compare as compare
 from .calibration.sweep import sweep as sweep
-from .data.correlation.correlation import Correlation as Correlation
-from .data.correlation.correlation import correlate as correlate
+from .data.correlation.estimation import Correlation as Correlation
+from .data.correlation.estimation import correlate as correlate
 from .data.scan.result import Scan as Scan
 from .data.scan.scan import scan as scan
 from .data.tables.resources import use_memory as use_memory

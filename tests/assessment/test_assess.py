@@ -16,7 +16,7 @@ from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
 from epsilens.assessment.assess import Assessment, assess
 from epsilens.assessment.risks import AdversaryRisk
-from epsilens.data.tables.sources import bundled
+from epsilens.data.tables.sources import bundled_dataset
 from epsilens.errors import InputError
 
 LAPLACE = """\
@@ -46,7 +46,7 @@ GAUSSIAN = LAPLACE.replace("noise: laplace, epsilon: 1.0", "noise: gaussian, eps
 
 @pytest.fixture(scope="module")
 def hie() -> pd.DataFrame:
-    return pd.read_parquet(bundled("epsilens:rand-hie").path)
+    return pd.read_parquet(bundled_dataset("epsilens:rand-hie").path)
 
 
 @pytest.fixture(scope="module")

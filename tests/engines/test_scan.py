@@ -15,10 +15,10 @@ from tests.data.brute import isolation
 from tests.data.scan.test_exposure import PEOPLE
 from tests.engines.places import Place
 
-from epsilens.data.correlation.correlation import correlate
-from epsilens.data.correlation.related import related
+from epsilens.data.correlation.estimation import correlate
+from epsilens.data.correlation.intraclass import group_relatedness
 from epsilens.data.scan import scan as scan_module
-from epsilens.data.scan.classes import TooManyClasses
+from epsilens.data.scan.equivalence_classes import TooManyClasses
 from epsilens.data.scan.scan import scan
 
 #: Texts that collations, trimming and folding would take for one another.
@@ -59,7 +59,7 @@ def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool
     expected = isolation(rows, columns, who)
     if inside:
         too_many = patch.object(scan_module, "fetch_classes", side_effect=TooManyClasses)
-        with too_many, patch.object(scan_module, "coded", lambda *_: None):
+        with too_many, patch.object(scan_module, "encode_rows", lambda *_: None):
             found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine)
     else:
         found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine, show_people=True)
@@ -144,8 +144,8 @@ def households() -> pa.Table:
 
 def test_related_rows_to_the_digit(place: Place) -> None:
     made = households()
-    found = related(place.put(made), "x", by="home", engine=place.engine)
-    assert found.to_dict() == related(made, "x", by="home").to_dict()
+    found = group_relatedness(place.put(made), "x", by="home", engine=place.engine)
+    assert found.to_dict() == group_relatedness(made, "x", by="home").to_dict()
     sums = [sum(made["x"].to_pylist()[3 * h : 3 * h + 3]) for h in range(80)]
     total = sum(sums) / 240
     between = sum((s - 3 * total) ** 2 / 3 for s in sums) / 79
@@ -170,7 +170,7 @@ def test_correlation(elsewhere: Place, name: str) -> None:
     if place.name == "pyspark" and name not in ("chain", "over time"):
         pytest.skip("Spark has its turn with other models")
     made = households()
-    with patch("epsilens.data.correlation.sampling.DRAWS", 80):
+    with patch("epsilens.data.correlation.moments.DRAWS", 80):
         found = same(correlate(place.put(made), engine=place.engine, **CORRELATIONS[name]))
         expected = same(correlate(made, **CORRELATIONS[name]))
     if name in ("normal", "over time"):

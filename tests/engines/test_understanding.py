@@ -7,10 +7,10 @@ import random
 import pyarrow as pa
 from tests.engines.places import Place
 
+from epsilens.data.schema.inference import ColumnRole, infer_schema, likely_owner
 from epsilens.data.tables.table import open_table
-from epsilens.data.understanding.owners import owner_like
-from epsilens.data.understanding.understand import understand
-from epsilens.data.understanding.understood import Role
+
+R = ColumnRole
 
 DICE = random.Random(14)
 WHO = [DICE.randrange(90) for _ in range(400)]
@@ -31,14 +31,14 @@ TABLE = pa.table(
 
 def test_the_same_everywhere(place: Place) -> None:
     with open_table(place.put(TABLE), place.engine) as opened:
-        found, like = understand(opened), owner_like(opened)
+        found, like = infer_schema(opened), likely_owner(opened)
     people = {who for i, who in enumerate(WHO) if i % 50}
     assert found.person == like
     assert found.person is not None
     assert (found.person.name, found.person.values, found.person.everyone) == ("MRN", len(people), False)
     assert {c.name: c.role for c in found.columns} == {
-        "MRN": Role.IDENTIFIER, "born": Role.DATE, "npi": Role.IDENTIFIER, "when": Role.DATE, "Sex": Role.CATEGORY,
-        "cost": Role.NUMBER, "zz": Role.CATEGORY, "weight": Role.NUMBER,
+        "MRN": R.IDENTIFIER, "born": R.DATE, "npi": R.IDENTIFIER, "when": R.DATE, "Sex": R.CATEGORY,
+        "cost": R.NUMBER, "zz": R.CATEGORY, "weight": R.NUMBER,
     }  # fmt: skip
     assert {c.name for c in found.columns if c.form} == {"MRN", "born", "Sex", "cost"}
     assert {c.name for c in found.columns if c.known} == {"born", "Sex", "zz"}

@@ -15,8 +15,8 @@ from tests.plan import plain
 
 from epsilens.data.tables.columns import value_of
 from epsilens.data.tables.conditions import condition
-from epsilens.data.tables.fingerprint import fingerprint
-from epsilens.data.tables.row_limit import canonical, in_hash_order
+from epsilens.data.tables.fingerprint import content_fingerprint
+from epsilens.data.tables.row_limit import canonical_text, hash_key
 from epsilens.data.tables.table import open_table
 
 DAY, MOMENT = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 23, 59, 59)
@@ -208,8 +208,8 @@ def test_the_hashed_text_is_that_of_plain_python(place: Place) -> None:
     with open_table(place.put(made), place.engine) as opened:
         rows = opened.table
         rows = rows.select("row", **{n: value_of(rows[n], "column") for n in names})
-        texts = {f"t_{n}": canonical(rows[n]) for n in names}
-        got = opened.engine.fetch(rows.mutate(**texts, hash_=in_hash_order(rows, names))).to_pylist()
+        texts = {f"t_{n}": canonical_text(rows[n]) for n in names}
+        got = opened.engine.fetch(rows.mutate(**texts, hash_=hash_key(rows, names))).to_pylist()
     for row, expected in zip(sorted(got, key=lambda r: r["row"]), made.to_pylist(), strict=True):
         values = [read(expected[n]) for n in names]
         assert [row[f"t_{n}"] for n in names] == [plain.text(v) for v in values], row["row"]
@@ -222,7 +222,7 @@ def test_the_same_rows_have_the_same_fingerprint(elsewhere: Place) -> None:
 
     def found(rows: Any, engine: str | None = None) -> str:
         with open_table(rows, engine) as opened:
-            return fingerprint(opened)
+            return content_fingerprint(opened)
 
     here = table()
     same = found(here)

@@ -8,15 +8,15 @@ from typing import Any
 
 from tests.messy.readings import Reading, as_it_stands, day_first, decimal_comma, decimal_point, month_first, word
 
-from epsilens.data.tables.columns import Order
-from epsilens.data.understanding.understood import Role
+from epsilens.data.schema.inference import ColumnRole
+from epsilens.data.tables.columns import DateOrder
 
-_NAMES = frozenset({Role.CODE, Role.CATEGORY})
-_ID = frozenset({Role.IDENTIFIER})
-_FREE = frozenset({Role.FREE})
-_NUMBER = frozenset({Role.NUMBER})
-_SCALE = frozenset({Role.NUMBER, Role.CATEGORY, Role.CODE})
-_EMPTY = frozenset({Role.EMPTY})
+_NAMES = frozenset({ColumnRole.CODE, ColumnRole.CATEGORY})
+_ID = frozenset({ColumnRole.IDENTIFIER})
+_FREE = frozenset({ColumnRole.FREE})
+_NUMBER = frozenset({ColumnRole.NUMBER})
+_SCALE = frozenset({ColumnRole.NUMBER, ColumnRole.CATEGORY, ColumnRole.CODE})
+_EMPTY = frozenset({ColumnRole.EMPTY})
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Expected:
     unknown: tuple[str, ...] = ()  # must not be
     secrets: tuple[str, ...] = ()  # at least one of them is to be seen as a secret
     public: tuple[str, ...] = ()  # none of them is
-    roles: Mapping[str, frozenset[Role]] = field(default_factory=dict)
+    roles: Mapping[str, frozenset[ColumnRole]] = field(default_factory=dict)
     numbers: Mapping[str, Reading] = field(default_factory=dict)
-    dates: Mapping[str, tuple[Order, Reading]] = field(default_factory=dict)
+    dates: Mapping[str, tuple[DateOrder, Reading]] = field(default_factory=dict)
     words: tuple[str, ...] = ()  # categories that differ in capitals and blanks
     codes: tuple[str, ...] = ()  # as they stand: leading zeros, capitals
     added_up: tuple[str, ...] = ()  # the columns that make sense in a sum or an average; () where any of ``numbers``
@@ -57,7 +57,7 @@ class Expected:
         return word if column in self.words else as_it_stands
 
 
-_DMY, _MDY, _YMD = Order.DAY_FIRST, Order.MONTH_FIRST, Order.YEAR_FIRST
+_DMY, _MDY, _YMD = DateOrder.DAY_FIRST, DateOrder.MONTH_FIRST, DateOrder.YEAR_FIRST
 
 EXPECTED: dict[str, Expected] = {
     "hospital": Expected(
@@ -131,7 +131,11 @@ EXPECTED: dict[str, Expected] = {
         owner=("deviceId",),
         unknown=("deviceId", "battery %"),
         public=("deviceId", "battery %", "Carrier"),
-        roles={"deviceId": _ID, "Carrier": _NAMES, "cell_id": frozenset({Role.CODE, Role.CATEGORY, Role.IDENTIFIER})},
+        roles={
+            "deviceId": _ID,
+            "Carrier": _NAMES,
+            "cell_id": frozenset({ColumnRole.CODE, ColumnRole.CATEGORY, ColumnRole.IDENTIFIER}),
+        },
         words=("Carrier",),
         added_up=("battery %",),
     ),

@@ -17,9 +17,9 @@ from tests.messy.tables import TABLES
 from tests.messy.unseen_expected import EVERY
 
 import epsilens as el
-from epsilens.data.tables.columns import As, as_read
+from epsilens.data.schema.inference import ColumnRole, TableSchema
+from epsilens.data.tables.columns import ParsedType, parse_columns
 from epsilens.data.tables.table import open_table
-from epsilens.data.understanding.understood import Role, Understanding
 from epsilens.errors import InputError
 from epsilens.plan.answers import ExactAnswer, answers_of
 from epsilens.plan.file import read_release
@@ -44,8 +44,8 @@ class Case:
         return cells_of(self.path, **self.expected.file)
 
     @cached_property
-    def understood(self) -> Understanding:
-        found: Understanding = self.start.understanding
+    def understood(self) -> TableSchema:
+        found: TableSchema = self.start.understanding
         return found
 
     @cached_property
@@ -135,7 +135,7 @@ def test_known_and_secret(case: Case) -> None:
     assert set(expected.unknown) & known == set()
     assert not expected.secrets or secret & set(expected.secrets)
     assert set(expected.public) & secret == set()
-    never = {c.name for c in columns if c.role in (Role.FREE, Role.IDENTIFIER, Role.EMPTY)}
+    never = {c.name for c in columns if c.role in (ColumnRole.FREE, ColumnRole.IDENTIFIER, ColumnRole.EMPTY)}
     assert never & known == set()
 
 
@@ -147,10 +147,10 @@ def test_forms(case: Case) -> None:
     if not columns:
         return
     for name, (order, _) in expected.dates.items():
-        assert understood.column(name).role is Role.DATE, name
+        assert understood.column(name).role is ColumnRole.DATE, name
         assert understood.column(name).kind.startswith(("date", "timestamp")) or forms[name].order is order, name
     with open_table(case.table) as opened:
-        table = as_read(opened.table, forms).select(*columns)
+        table = parse_columns(opened.table, forms).select(*columns)
         read = opened.engine.fetch(table).to_pylist()
     for name in columns:
         wanted = sorted(_plainly(expected.reading(name)(row[name])) for row in case.cells)
@@ -171,7 +171,7 @@ def test_forms_are_told(case: Case) -> None:
     for name in case.expected.words:
         column = case.understood.column(name)
         assert column.form is not None, name
-        assert column.form.kind in (As.CATEGORY, As.CODE), name
+        assert column.form.kind in (ParsedType.CATEGORY, ParsedType.CODE), name
         assert column.spellings > 0, name
     for name in case.expected.numbers:
         odd = sum(str(row[name]).strip().casefold() in ODD for row in case.cells)
@@ -194,7 +194,7 @@ def test_plan(case: Case) -> None:
     roles = {c.name: c.role for c in case.understood.columns}
     for query in plan.queries:
         for name in query.split_by:
-            assert roles[name] not in (Role.FREE, Role.IDENTIFIER, Role.EMPTY), name
+            assert roles[name] not in (ColumnRole.FREE, ColumnRole.IDENTIFIER, ColumnRole.EMPTY), name
             assert query.groups is not None or query.threshold is not None, name
         if (column := query.sum or query.average) is not None:
             assert column in (expected.added_up or expected.numbers), column
@@ -216,7 +216,7 @@ def test_warnings(case: Case) -> None:
 
 def _found(case: Case, plan: Release) -> tuple[tuple[ExactAnswer, ...], ...]:
     with open_table(case.table) as opened:
-        return answers_of(replace(opened, table=as_read(opened.table, plan.data.forms)), plan)
+        return answers_of(replace(opened, table=parse_columns(opened.table, plan.data.forms)), plan)
 
 
 def _answered(case: Case, plan: Release) -> None:

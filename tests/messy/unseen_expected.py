@@ -8,12 +8,12 @@ from typing import Any
 from tests.messy.expected import EXPECTED, Expected
 from tests.messy.readings import day_first, decimal_comma, decimal_point, month_name
 
-from epsilens.data.tables.columns import Order
-from epsilens.data.understanding.understood import Role
+from epsilens.data.schema.inference import ColumnRole
+from epsilens.data.tables.columns import DateOrder
 
-_NAMES = frozenset({Role.CODE, Role.CATEGORY})
-_ID, _FREE, _NUMBER = frozenset({Role.IDENTIFIER}), frozenset({Role.FREE}), frozenset({Role.NUMBER})
-_DAY = frozenset({Role.DATE, Role.CODE, Role.CATEGORY})
+_NAMES = frozenset({ColumnRole.CODE, ColumnRole.CATEGORY})
+_ID, _FREE, _NUMBER = frozenset({ColumnRole.IDENTIFIER}), frozenset({ColumnRole.FREE}), frozenset({ColumnRole.NUMBER})
+_DAY = frozenset({ColumnRole.DATE, ColumnRole.CODE, ColumnRole.CATEGORY})
 
 
 def _crowns(cell: Any) -> Fraction | None:
@@ -90,7 +90,7 @@ _UNSEEN: dict[str, Expected] = {
         public=("Case ID", "Client", "age", "town"),
         roles={"Case ID": _ID, "Client": _ID, "balance (GBP)": _NUMBER},
         numbers={"balance (GBP)": _in_brackets, "age": decimal_point},
-        dates={"opened": (Order.DAY_FIRST, month_name)},
+        dates={"opened": (DateOrder.DAY_FIRST, month_name)},
         holes=True,
     ),
     "genes": Expected(
@@ -132,7 +132,7 @@ _UNSEEN: dict[str, Expected] = {
         owner=("uid",),
         unknown=("uid", "event_time", "bytes", "status"),
         public=("uid", "bytes"),
-        roles={"uid": _ID, "ip": frozenset({Role.IDENTIFIER, Role.CODE}), "url": _NAMES},
+        roles={"uid": _ID, "ip": frozenset({ColumnRole.IDENTIFIER, ColumnRole.CODE}), "url": _NAMES},
         codes=("url",),
         numbers={"bytes": decimal_point},
     ),
@@ -158,7 +158,7 @@ _UNSEEN: dict[str, Expected] = {
         public=("DNI", "Sexo"),
         roles={"DNI": _ID, "Sexo": _NAMES, "Código postal": _NAMES, "Voto": _NAMES, "Ingresos anuales": _NUMBER},
         numbers={"Ingresos anuales": decimal_comma},
-        dates={"Fecha de nacimiento": (Order.DAY_FIRST, day_first)},
+        dates={"Fecha de nacimiento": (DateOrder.DAY_FIRST, day_first)},
         words=("Voto",),
         codes=("Código postal",),
         file={"delimiter": ";", "encoding": "cp1252"},
@@ -183,7 +183,7 @@ _UNSEEN: dict[str, Expected] = {
         public=("CPF", "Município"),
         roles={"CPF": _ID, "CID-10": _NAMES, "Valor total": _NUMBER, "Raça/Cor": _NAMES},
         numbers={"Valor total": _reais},
-        dates={"Data de nascimento": (Order.DAY_FIRST, day_first)},
+        dates={"Data de nascimento": (DateOrder.DAY_FIRST, day_first)},
         words=("Raça/Cor",),
         codes=("CID-10",),
         file={"delimiter": "|", "encoding": "utf-8-sig"},

@@ -13,9 +13,9 @@ import pytest
 from tests.plan import plain
 
 from epsilens.assessment.risks import SampledPerson, sample_people
-from epsilens.data.tables.columns import counted_once
-from epsilens.data.tables.dialect import Grid
-from epsilens.data.tables.row_limit import canonical, in_hash_order
+from epsilens.data.tables.columns import count_people_once
+from epsilens.data.tables.dialect import SumGrid
+from epsilens.data.tables.row_limit import canonical_text, hash_key
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 from epsilens.plan.answers import ExactAnswer, answers_of
@@ -237,7 +237,7 @@ def test_sums_at_the_ends(values: list[float]) -> None:
 
 
 def test_a_grid_loses_next_to_nothing() -> None:
-    grid = Grid.of(1e6, 10**7)
+    grid = SumGrid.of(1e6, 10**7)
     assert grid.shift + grid.fine + 20 >= 70  # bits below the largest value, 2²⁰: 10⁷ of them lose 2⁻⁴⁷ of it at most
 
 
@@ -412,7 +412,7 @@ def test_people_counted_once_are_the_same_in_a_scan_and_in_a_plan() -> None:
     with open_table(made) as opened:
         rows = opened.table
         base = rows.select(p=rows["who"], m0=(rows["age"] > 20).fill_null(False), g0_0=rows["ward"])
-        once = opened.engine.fetch(counted_once(base, {0: 1})).to_pylist()
+        once = opened.engine.fetch(count_people_once(base, {0: 1})).to_pylist()
     (planned,) = answers(made, plan({"person": "who"}, {"count": "age > 20", "by": "ward"}))
     counted = Counter("(empty)" if r["g0_0"] is None else r["g0_0"] for r in once if r["m0"])
     assert {a.group[0]: a.limited for a in planned if a.limited} == counted
@@ -439,8 +439,8 @@ def test_the_hashed_text_is_the_one_written_down(engine: str) -> None:
     """On every engine the same text, the one of plain Python, and its md5."""
     with open_table(columns(), engine) as opened:
         rows = opened.table
-        texts = {f"text_{name}": canonical(rows[name]) for name in rows.columns}
-        got = opened.engine.fetch(rows.mutate(**texts, hash_=in_hash_order(rows, list(VALUES)))).to_pylist()
+        texts = {f"text_{name}": canonical_text(rows[name]) for name in rows.columns}
+        got = opened.engine.fetch(rows.mutate(**texts, hash_=hash_key(rows, list(VALUES)))).to_pylist()
     got.sort(key=lambda r: (r["whole"] is None, r["whole"]))
     assert {r["text_day"] for r in got} == {"20200102", "\x1e"}
     assert sorted(r["text_moment"] for r in got) == ["\x1e", "\x1e", "196001021030405", "202402291000000"]

@@ -16,7 +16,7 @@ from tests.engines.places import Place
 
 import epsilens as el
 from epsilens.assessment.guarantee import plan_guarantee
-from epsilens.data.tables.dialect import Steps
+from epsilens.data.tables.dialect import SumSteps
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import NoisyNumber
@@ -103,7 +103,7 @@ def test_one_person_moves_each_number_by_no_more_than_the_plan_says(limits: dict
     ("low", "high"), [(0.0, 1.0), (-0.3, 0.7), (1e-300, 2e-300), (-1e300, 3.0), (1 / 3, 2 / 3), (5.0, 5.5)]
 )
 def test_steps_stay_within_the_bounds(low: float, high: float) -> None:
-    made = Steps.of(low, high)
+    made = SumSteps.of(low, high)
     assert (
         low - abs(low) * 1e-15
         <= float(made.low * made.size)

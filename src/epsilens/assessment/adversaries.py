@@ -18,9 +18,8 @@ from .. import worlds
 from ..attacks.differencing_queries import differencing
 from ..catalogue.readings import find_reading
 from ..data.queries import Noise
-from ..data.scan.combinations import Isolating
-from ..data.scan.planned import attack_on
-from ..data.scan.result import Scan
+from ..data.scan.answer_combinations import AnswerCombination
+from ..data.scan.result import Scan, combination_experiment
 from ..experiment import Experiment, compose_counted
 from ..mechanisms.noise import gaussian
 from ..plan.model import BackgroundKnowledge, Release
@@ -165,7 +164,7 @@ class Setting:
         return self.supposed or (self.scan is not None and self.scan.isolated > 0)
 
     @property
-    def combined(self) -> tuple[Isolating, ...]:
+    def combined(self) -> tuple[AnswerCombination, ...]:
         """Planned answers that isolate a person together, if they say something about the secret."""
         if self.scan is None:
             return ()
@@ -254,7 +253,7 @@ def _planned_differencing(setting: Setting, epsilon: float) -> WorstCase:
         involved = {*isolating.queries, *isolating.moved}
         parts = [contribution(plan, i) for i in involved]
         if isolating.compared and all(len(one.noisy) == 1 and one.groups == 1 and not one.named for one in parts):
-            made[attack_on(isolating, steps, plan.mechanism.noise)] = None
+            made[combination_experiment(isolating, steps, plan.mechanism.noise)] = None
             continue
         for movement in found.each:
             known = movement_pair(plan, movement.only(involved), epsilon)

@@ -14,10 +14,10 @@ from typing import Any, cast
 import numpy as np
 
 from ..data.queries import Query
-from ..data.scan.request import affordable
+from ..data.scan.request import check_affordable
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
-from ..data.tables.columns import as_read, column_of
+from ..data.tables.columns import column_of, parse_columns
 from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError
 from ..ledger.account import Account
@@ -204,7 +204,7 @@ def assess(
         with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
             queries.append(query.to_query())
     with error_place("data.quasi_identifiers"):
-        affordable(len(plan.data.quasi_identifiers), settable=False)
+        check_affordable(len(plan.data.quasi_identifiers), settable=False)
     tell = _Progress(len(queries) + 3, progress)
     with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
@@ -324,7 +324,7 @@ def _read(opened: OpenTable, plan: Release, tell: _Progress) -> None:
     if not plan.data.read:
         return
     tell(0, "reading columns of text")
-    read = as_read(opened.table, plan.data.forms)
+    read = parse_columns(opened.table, plan.data.forms)
     with reading(opened):
         opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned_columns(plan))))
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from ..catalogue.deployments import deployments
 from ..data.queries import QueryKind
-from ..data.tables.columns import column_of, unread, value_of
+from ..data.schema.inference import likely_owner
+from ..data.tables.columns import column_of, count_unparsed, value_of
 from ..data.tables.conditions import columns_of
-from ..data.tables.dialect import ones
-from ..data.tables.fingerprint import mark_of
+from ..data.tables.dialect import as_integer
+from ..data.tables.fingerprint import keyed_fingerprint
 from ..data.tables.sources import Bundled, File, source_of
 from ..data.tables.table import OpenTable
-from ..data.understanding.owners import owner_like
 from ..ledger.ledger import package_versions
 from ..numerics.formatting import ceil_digits
 from ..plan.answers import ExactAnswer
@@ -158,7 +158,7 @@ def _data_hash(data: Data) -> str:
     # Neither a plain hash nor the size in bytes: who knows all other records finds a person by them.
     if path.stat().st_size > _MOST_HASHED:
         return f"{name} (not hashed: larger than a gigabyte)"
-    if (mark := mark_of(path)) is None:
+    if (mark := keyed_fingerprint(path)) is None:
         return f"{name} (not hashed: this machine can keep no secret that only its owner reads)"
     return f"{name}, keyed hash {mark} (the same in other reports about this table from this machine)"
 
@@ -220,7 +220,7 @@ def stored_table_cautions(opened: OpenTable, plan: Release) -> tuple[TableCautio
 def _unnamed_person(opened: OpenTable, plan: Release) -> list[TableCaution]:
     if plan.data.several:
         return []
-    owner = owner_like(opened)
+    owner = likely_owner(opened)
     return [TableCaution(Caution.PERSON, owner.name, owner.values, owner.most)] if owner is not None else []
 
 
@@ -228,7 +228,7 @@ def _unread_values(opened: OpenTable, plan: Release) -> list[TableCaution]:
     forms = plan.data.forms
     if not forms:
         return []
-    got = opened.engine.fetch(unread(opened.table, forms)).to_pylist()[0]
+    got = opened.engine.fetch(count_unparsed(opened.table, forms)).to_pylist()[0]
     return [TableCaution(Caution.UNREAD, name, int(n)) for name, n in got.items() if n]
 
 
@@ -242,7 +242,7 @@ def owned_rows(opened: OpenTable, plan: Release) -> tuple[Any, tuple[TableCautio
     columns = {name: value_of(column_of(table, name, "person", "data.person"), "person") for name in names}
     if not columns:
         return table, ()
-    lost = table.aggregate(**{name: ones(column.isnull()).sum() for name, column in columns.items()})
+    lost = table.aggregate(**{name: as_integer(column.isnull()).sum() for name, column in columns.items()})
     got = opened.engine.fetch(lost).to_pylist()[0]
     warned = tuple(TableCaution(Caution.NOBODY, name, int(n)) for name, n in got.items() if n)
     return (table.filter([columns[w.column].notnull() for w in warned]) if warned else table), warned

@@ -33,8 +33,8 @@ from ..calibration.choose import reading_argument
 from ..catalogue.readings import find_reading
 from ..data.queries import Noise, QueryKind
 from ..data.tables.columns import value_of
-from ..data.tables.dialect import numbered
-from ..data.tables.row_limit import HASH, in_hash_order
+from ..data.tables.dialect import number_duplicates
+from ..data.tables.row_limit import HASH, hash_key
 from ..data.tables.table import OpenTable
 from ..errors import NoSolutionError
 from ..numerics.values import FrozenMapping, ValueSemantics
@@ -343,7 +343,7 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     """For each sampled owner the needs with groups and what is kept there, in the order of queries and groups."""
     engine, table, owner = opened.engine, opened.table, str(needs[0].data.owner)
     owners = table.select(p=value_of(table[owner], "person")).distinct()
-    first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
+    first = owners.mutate(hash_=hash_key(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
     added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
     content = content_columns(needs)
@@ -374,9 +374,9 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
         yield from [[(need, (), 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
         return
     plain = table.select(**{name: value_of(table[name], "query") for name in columns})
-    single = numbered(plain, columns, "epsilens number")
+    single = number_duplicates(plain, columns, "epsilens number")
     order = [HASH, *columns, "epsilens number"]
-    first = single.mutate(**{HASH: in_hash_order(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
+    first = single.mutate(**{HASH: hash_key(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
     sample = opened.engine.cache(first)
     found = query_columns(sample, needs, seen, split=False)
     named = list(dict.fromkeys(name for need in needs if not need.public for name in need.split_by))

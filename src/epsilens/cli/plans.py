@@ -119,7 +119,7 @@ def correlate(said: Options) -> None:
     names = column_names(said, "columns")
     given["query"] = "sum" if weights is None else parse_numbers("--weights", weights, "weights")
     given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
-    from ..data.correlation.correlation import correlate as find
+    from ..data.correlation.estimation import correlate as find
     from ..data.tables.resources import use_memory
 
     use_memory(said["memory"], said["spill"])

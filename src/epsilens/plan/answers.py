@@ -30,9 +30,9 @@ from typing import Any, TypeAlias
 
 from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
-from ..data.tables.dialect import ones
+from ..data.tables.dialect import as_integer
 from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.row_limit import OWNER, in_hash_order, keep, told_apart
+from ..data.tables.row_limit import OWNER, distinct_row_hashes, hash_key, limit_rows
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from .labels import display_label
@@ -91,7 +91,7 @@ def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> Any
 
 def each_owner(items: Any, flags: Sequence[str]) -> Any:
     """How many items with each flag an owner has."""
-    return items.group_by("p").agg(**{flag: ones(items[flag]).sum() for flag in flags})
+    return items.group_by("p").agg(**{flag: as_integer(items[flag]).sum() for flag in flags})
 
 
 def _items_by_owner(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
@@ -159,7 +159,7 @@ def shards(
         yield with_row_hash(engine, rows, needs, content)
         return
     name = "epsilens part"
-    placed = engine.cache(rows.mutate(**{name: in_hash_order(rows, [OWNER]) % parts}))
+    placed = engine.cache(rows.mutate(**{name: hash_key(rows, [OWNER]) % parts}))
     for part in range(parts):
         yield with_row_hash(engine, placed.filter(placed[name] == part).drop(name), needs, content)
 
@@ -171,7 +171,7 @@ def with_row_hash(
     if all(need.items is not ItemKind.ROWS for need in needs):
         return owned
     plain = owned.mutate(**{name: value_of(owned[name], "query") for part in content for name in part})
-    return engine.cache(told_apart(plain, *content))
+    return engine.cache(distinct_row_hashes(plain, *content))
 
 
 def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, QueryColumns]:
@@ -188,7 +188,7 @@ def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, 
     if kind is ItemKind.ROWS:
         ties = []
     else:
-        items = items.mutate(hash_=in_hash_order(items, ["p", *ties]))
+        items = items.mutate(hash_=hash_key(items, ["p", *ties]))
     most: dict[str, int] = {}
     flags: dict[int, str] = {}
     for need in needs:  # needs may share a flag and differ in what they allow
@@ -199,12 +199,12 @@ def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, 
     fewer = {flags[need.position]: need.groups for need in needs if need.groups is not None}
     if fewer:
         items = _fewer_groups(items, found.keys, fewer)
-    kept = keep(items, most, ties)
+    kept = limit_rows(items, most, ties)
     sums: dict[str, Any] = {}
     for need in needs:
         i, flag = need.position, kept[found.used[need.position]]
         stays = kept[f"kept_{flags[i]}"]
-        sums[f"n{i}"], sums[f"k{i}"] = ones(flag).sum(), ones(stays).sum()
+        sums[f"n{i}"], sums[f"k{i}"] = as_integer(flag).sum(), as_integer(stays).sum()
         for short, parts, condition in (
             ("dv", found.value.get(i, ()), flag & ~stays),
             ("dc", found.clamped.get(i, ()), flag & ~stays),
@@ -218,7 +218,7 @@ def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, 
 def _fewer_groups(items: Any, keys: Sequence[str], most: dict[str, int]) -> Any:
     """Clear each flag in all but so many of an owner's groups, by hash, among the groups with the flag."""
     ibis = need_ibis()
-    placed = items.mutate(group_=in_hash_order(items, ["p", *keys]))
+    placed = items.mutate(group_=hash_key(items, ["p", *keys]))
     last = 2**62 if placed["group_"].type().is_integer() else "g"  # after every hexadecimal digit, in any language
     cleared = {}
     for flag, number in most.items():
@@ -392,8 +392,8 @@ def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
     for need in needs:
         i = need.position
         used = rows[found.used[i]]
-        sums[found.covered[i]] = ones(rows[found.covered[i]]).sum()
-        sums[found.used[i]] = ones(used).sum()
+        sums[found.covered[i]] = as_integer(rows[found.covered[i]]).sum()
+        sums[found.used[i]] = as_integer(used).sum()
         for name in (*found.value.get(i, ()), *found.clamped.get(i, ())):
             sums[f"{name}_{found.used[i]}"] = rows[name].sum(where=used)
     grouped = _by_group(rows, found.keys, sums)
@@ -415,7 +415,7 @@ def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
             work.tallies[i][tuple(row[key] for key in found.keys)] = tally
     counts = {n.position: len(work.tallies[n.position]) for n in needs}
     if len(got) > most:  # some query has too many: which one, only the engine knows
-        flags = {name: ones(grouped[name] > 0).sum() for name in set(found.covered.values())}
+        flags = {name: as_integer(grouped[name] > 0).sum() for name in set(found.covered.values())}
         groups = work.fetch(grouped.aggregate(**flags))[0]
         counts = {n.position: groups[found.covered[n.position]] for n in needs}
     for need in needs:
@@ -450,7 +450,7 @@ def _count_owners(work: _AnswerWork, needs: Sequence[Need]) -> int:
     found = query_columns(work.opened.table, needs, work.seen, split=False, sums=False)
     rows = found.rows.mutate(all_=True)
     each = each_owner(rows, ["all_", *_flags(found, needs)])
-    asked = {flag: ones(each[flag] > 0).sum() for flag in _flags(found, needs)}
+    asked = {flag: as_integer(each[flag] > 0).sum() for flag in _flags(found, needs)}
     got = work.fetch(each.aggregate(**asked, most=each["all_"].max()))[0]
     for need in needs:
         if not need.split_by:
@@ -465,7 +465,7 @@ def _item_counts(work: _AnswerWork, needs: Sequence[Need], items: ItemKind) -> I
     found = query_columns(work.opened.table, needs, work.seen, sums=False)
     each = items_of(found, needs, items)
     flags = _flags(found, needs)
-    grouped = _by_group(each, found.keys, {flag: ones(each[flag]).sum() for flag in flags})
+    grouped = _by_group(each, found.keys, {flag: as_integer(each[flag]).sum() for flag in flags})
     if found.keys:
         grouped = grouped.filter(_any_covered(grouped, flags))
     for row in work.fetch(grouped):
@@ -496,7 +496,7 @@ def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[
             sums: dict[str, Any] = {}
             for i in (n.position for n in together):
                 sums[f"items{i}"] = (each[f"n{i}"] - each[f"k{i}"]).sum()
-                sums[f"people{i}"] = ones((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).sum()
+                sums[f"people{i}"] = as_integer((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).sum()
                 sums |= {name: each[name].sum() for name in each.columns if name.startswith((f"dv{i}_", f"dc{i}_"))}
             for row in work.fetch(_by_group(each, found.keys, sums)):
                 _subtract(work, together, found, row)

@@ -4,7 +4,7 @@
 definition (:mod:`.plain_cells`), which every engine must equal. A release draws from it and publishes nothing computed
 beside it; the movements of an assessment are bounds on it; audits make their neighbouring tables against it.
 
-Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.dialect.Steps`), so
+Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.dialect.SumSteps`), so
 that one person moves each number by no more than the plan says. A group whose names come from the data has a cell only
 where at least one person counts in it.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 from ..data.queries import Noise, QueryKind
 from ..data.tables.conditions import parse, render, syntax
-from ..data.tables.dialect import Steps
+from ..data.tables.dialect import SumSteps
 from ..data.tables.engines import need_ibis
 from ..data.tables.row_limit import KEY
 from ..data.tables.table import OpenTable
@@ -79,7 +79,7 @@ def unit_of(plan: Release, i: int, noisy: NoisyNumber) -> Fraction:
     query = plan.queries[i]
     if query.bounds is None or noisy not in (NoisyNumber.ANSWER, NoisyNumber.TOTAL):
         return Fraction(1)
-    return Steps.of(*query.bounds).size
+    return SumSteps.of(*query.bounds).size
 
 
 def cells(opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None) -> tuple[Cells, ...]:
@@ -114,9 +114,9 @@ def _number(need: Need, tally: Tally, noisy: NoisyNumber) -> Fraction:
             return tally.added / _steps(need).size if need.valued else Fraction(tally.kept)
 
 
-def _steps(need: Need) -> Steps:
+def _steps(need: Need) -> SumSteps:
     bounds: Any = need.query.bounds
-    return Steps.of(*bounds)
+    return SumSteps.of(*bounds)
 
 
 # -- on rows in memory --------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def _kind(name: str, kind: Any) -> str:
 def _query(plan: Release, need: Need) -> dict[str, Any]:
     asked, kind = plan.queries[need.position], need.query.kind
     bounds = need.query.bounds
-    steps = Steps.of(*bounds) if bounds is not None else None
+    steps = SumSteps.of(*bounds) if bounds is not None else None
     return {
         "name": asked.name or str(need.query), "kind": kind.value if kind is QueryKind.AVERAGE else "number",
         "by": list(need.split_by),

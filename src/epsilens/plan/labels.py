@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.tables.columns import As, Form, fold
+from ..data.tables.columns import ColumnFormat, ParsedType, normalize_text
 from ..data.tables.conditions import columns_of, parse, render, syntax
-from ..data.tables.dialect import balanced
+from ..data.tables.dialect import balanced_join
 from ..data.tables.engines import need_ibis
 from ..errors import InputError
 from .file import dotted_path, error_place
@@ -128,7 +128,9 @@ def matches_labels(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> A
         follow.setdefault(label[0], []).append(tuple(label[1:]))
     for value, after in follow.items():
         tails.setdefault(tuple(after), []).append(value)
-    return balanced(operator.or_, [one_of(values) & matches_labels(rest, after) for after, values in tails.items()])
+    return balanced_join(
+        operator.or_, [one_of(values) & matches_labels(rest, after) for after, values in tails.items()]
+    )
 
 
 # -- texts in the forms of their columns ---------------------------------------------------------------------------
@@ -155,7 +157,7 @@ def normalized_plan(plan: Release) -> Release:
     return plan.model_copy(update={"data": data, "queries": tuple(queries)})
 
 
-def _formed_query(query: ReleaseQuery, forms: dict[str, Form]) -> ReleaseQuery:
+def _formed_query(query: ReleaseQuery, forms: dict[str, ColumnFormat]) -> ReleaseQuery:
     changed: dict[str, Any] = {}
     if isinstance(query.count, str):
         changed["count"] = _formed_condition(query.count, forms, "count")
@@ -172,19 +174,19 @@ def _formed_query(query: ReleaseQuery, forms: dict[str, Form]) -> ReleaseQuery:
     return query.model_copy(update=changed) if changed else query
 
 
-def _formed_label(label: Label, form: Form | None) -> Label:
+def _formed_label(label: Label, form: ColumnFormat | None) -> Label:
     return _formed_text(label, form, "groups") if isinstance(label, str) and form is not None else label
 
 
-def _formed_text(text: str, form: Form, what: str) -> str:
-    if form.kind is As.DATE and not _ISO.fullmatch(text):
+def _formed_text(text: str, form: ColumnFormat, what: str) -> str:
+    if form.kind is ParsedType.DATE and not _ISO.fullmatch(text):
         raise InputError(
             f"{what} has {text[:40]!r} beside a column that is read as a date: write it as '2024-12-31'", parameter=what
         )
-    return fold(text, form)
+    return normalize_text(text, form)
 
 
-def _formed_condition(text: str, forms: dict[str, Form], what: str) -> str:
+def _formed_condition(text: str, forms: dict[str, ColumnFormat], what: str) -> str:
     """The condition with each text in the form of the column it is compared with."""
     exp = syntax()
     tree = parse(text, what)
@@ -196,7 +198,7 @@ def _formed_condition(text: str, forms: dict[str, Form], what: str) -> str:
             continue
         for literal in [x for x in node.find_all(exp.Literal) if x.parent is node and x.is_string]:
             like = isinstance(node, exp.Like)
-            written = literal.this if like and form.kind is As.DATE else _formed_text(literal.this, form, what)
+            written = literal.this if like and form.kind is ParsedType.DATE else _formed_text(literal.this, form, what)
             changed |= written != literal.this
             literal.set("this", written)
     return render(tree) if changed else text

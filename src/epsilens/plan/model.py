@@ -30,7 +30,7 @@ from ..catalogue.readings import READINGS
 from ..data.queries import Noise, Query, QueryKind, Word, other_bounds
 from ..data.sql import Select, names_table, read_select, table_name
 from ..data.tables.address import masked, without_password
-from ..data.tables.columns import As, Form, Order
+from ..data.tables.columns import ColumnFormat, DateOrder, ParsedType
 from ..data.tables.sources import names
 from ..errors import InputError, type_phrase
 from ..shares import parse_share, share_suggestion
@@ -218,21 +218,21 @@ class Read(PlanPart):
 
     model_config = ConfigDict(validate_by_name=True)
 
-    kind: As = Field(alias="as", description="a number, a date, a category, a code or text")
+    kind: ParsedType = Field(alias="as", description="a number, a date, a category, a code or text")
     decimal: Literal[".", ","] = Field(".", description="the sign before the fraction of a number")
-    order: Order = Field(Order.YEAR_FIRST, description="how a date is written")
+    order: DateOrder = Field(DateOrder.YEAR_FIRST, description="how a date is written")
     empty: tuple[str, ...] = Field((), max_length=100, description="texts that stand for no value, in any capitals")
 
     @model_validator(mode="after")
     def _fits(self) -> Read:
-        for name, kind in (("decimal", As.NUMBER), ("order", As.DATE)):
+        for name, kind in (("decimal", ParsedType.NUMBER), ("order", ParsedType.DATE)):
             if name in self.model_fields_set and self.kind is not kind:
                 raise PlacedError(f"{name} is for columns read as a {kind}: leave it out", name)
         return self
 
     @property
-    def form(self) -> Form:
-        return Form(self.kind, self.decimal, self.order, self.empty)
+    def form(self) -> ColumnFormat:
+        return ColumnFormat(self.kind, self.decimal, self.order, self.empty)
 
 
 class Data(PlanPart):
@@ -301,7 +301,7 @@ class Data(PlanPart):
         return self.unit or self.person
 
     @property
-    def forms(self) -> dict[str, Form]:
+    def forms(self) -> dict[str, ColumnFormat]:
         return {name: read.form for name, read in self.read.items()}
 
     @property

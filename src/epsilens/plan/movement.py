@@ -48,8 +48,7 @@ from typing import Any
 import numpy as np
 
 from ..checks import Array
-from ..data.correlation.related import related
-from ..data.correlation.upper import UpperEnd
+from ..data.correlation.intraclass import UpperEnd, group_relatedness
 from ..data.queries import Noise, Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of, terms_of
@@ -550,7 +549,7 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
     ends = None  # of a person's whole sum, which has no bounds before the limits on contributions
     if query.bounds is not None and "p_" not in rows:
         ends = (min(query.bounds[0], 0.0), max(query.bounds[1], 0.0))  # a row that is not covered adds 0
-    alike = related(records, "v_", by="g_", bounds=ends)
+    alike = group_relatedness(records, "v_", by="g_", bounds=ends)
     rho = max(alike.interval[1], 0.0)
     others = alike.size - 1
     counted = not _valued(plan, i)

@@ -17,7 +17,7 @@ from typing import Any
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of, condition
-from ..data.tables.dialect import Grid, Steps, finite, is_infinite, ones
+from ..data.tables.dialect import SumGrid, SumSteps, as_integer, finite, is_infinite
 from ..data.tables.engines import need_ibis
 from ..data.tables.row_limit import HASH
 from ..data.tables.table import OpenTable
@@ -156,7 +156,7 @@ class Survey:
     """
 
     rows: int
-    grids: Mapping[str, Grid]
+    grids: Mapping[str, SumGrid]
     within: Mapping[str, tuple[float, float]]  # the least and largest value of each summed column
     stepped: bool = False
 
@@ -169,7 +169,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
     for role, name in roles.items():
         if name is not None:
             column = value_of(column_of(table, name, role, f"data.{role}"), role)
-            asked[role] = ones(column.isnull()).sum()
+            asked[role] = as_integer(column.isnull()).sum()
     columns = {n.query.column: None for n in needs if n.valued and n.query.column is not None}
     kinds = {}
     for j, name in enumerate(columns):
@@ -177,7 +177,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
         kinds[name] = value.type()
         number = value.cast("float64")
         if value.type().is_floating():
-            asked[f"infinite{j}"] = ones(is_infinite(number)).sum()
+            asked[f"infinite{j}"] = as_integer(is_infinite(number)).sum()
             number = finite(number)
         asked[f"least{j}"], asked[f"largest{j}"] = number.min(), number.max()
     got = opened.engine.fetch(table.aggregate(**asked)).to_pylist()[0]
@@ -197,7 +197,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
                 parameter=using[0].place,
             )
         within[name] = (float(got[f"least{j}"] or 0.0), float(got[f"largest{j}"] or 0.0))
-        grids[name] = Grid.of(max(map(abs, within[name])), int(got["rows"]), kinds[name].is_integer())
+        grids[name] = SumGrid.of(max(map(abs, within[name])), int(got["rows"]), kinds[name].is_integer())
     return Survey(int(got["rows"]), grids, within)
 
 
@@ -215,7 +215,7 @@ class QueryColumns:
     used: dict[int, str] = field(default_factory=dict)
     value: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clamped: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    grid: dict[int, tuple[Grid | Steps, Grid | Steps]] = field(default_factory=dict)
+    grid: dict[int, tuple[SumGrid | SumSteps, SumGrid | SumSteps]] = field(default_factory=dict)
 
 
 def query_columns(
@@ -261,7 +261,7 @@ def query_columns(
         if not sums:
             continue
         if seen.stepped:
-            steps = Steps.of(*query.bounds)
+            steps = SumSteps.of(*query.bounds)
             cut = lambda steps=steps, number=number: steps.parts(number)[0]  # noqa: E731
             found.value[i] = found.clamped[i] = (once(("steps", name, query.bounds), "s", cut),)
             found.grid[i] = (steps, steps)
@@ -274,7 +274,7 @@ def query_columns(
             found.clamped[i], found.grid[i] = found.value[i], (grid, grid)
             continue
         whole = grid.whole and low.is_integer() and high.is_integer()
-        other = Grid.of(max(abs(low), abs(high)), seen.rows, whole)  # a finer one than wild values allow
+        other = SumGrid.of(max(abs(low), abs(high)), seen.rows, whole)  # a finer one than wild values allow
         # Where there is no number this makes one up; no sum looks there.
         ends = (int(low), int(high)) if other.whole else (low, high)
         wide = number.cast("int64" if other.whole else "float64")

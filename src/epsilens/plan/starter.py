@@ -21,12 +21,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..data.schema.inference import ColumnRole, ColumnSchema, TableSchema, infer_schema
 from ..data.tables.address import without_password
-from ..data.tables.columns import As, Form, Order, as_read
+from ..data.tables.columns import ColumnFormat, DateOrder, ParsedType, parse_columns
 from ..data.tables.sources import names
 from ..data.tables.table import OpenTable, open_table, reading
-from ..data.understanding.understand import understand
-from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError, type_phrase
 from ..results import Result, join_words
 from .file import read_release
@@ -35,33 +34,33 @@ from .model import Release
 #: So many columns are named in a sentence; the rest are counted.
 _MOST = 6
 _KINDS = {
-    As.NUMBER: "numbers",
-    As.DATE: "dates",
-    As.CATEGORY: "categories, whatever their capitals and blanks",
-    As.CODE: "codes, whatever their capitals and blanks",
-    As.TEXT: "text",
+    ParsedType.NUMBER: "numbers",
+    ParsedType.DATE: "dates",
+    ParsedType.CATEGORY: "categories, whatever their capitals and blanks",
+    ParsedType.CODE: "codes, whatever their capitals and blanks",
+    ParsedType.TEXT: "text",
 }
 #: What is said of one column, and of several.
 _SAID = {
-    Role.IDENTIFIER: (
+    ColumnRole.IDENTIFIER: (
         "names a person or a record and is left out of every answer",
         "name people or records and are left out of every answer",
     ),
-    Role.FREE: ("holds free text and is never a group", "hold free text and are never groups"),
-    Role.EMPTY: (
+    ColumnRole.FREE: ("holds free text and is never a group", "hold free text and are never groups"),
+    ColumnRole.EMPTY: (
         "says nothing: it is empty or the same in every row",
         "say nothing: they are empty or the same in every row",
     ),
 }
 
 
-def summary(found: Understanding) -> str:
+def summary(found: TableSchema) -> str:
     """What the table is, column by column where it matters.
 
-    >>> from ..data.understanding.understood import Owner
+    >>> from ..data.schema.inference import Owner
     >>> owner = Owner("Patient ID", 24_904, 9, named=True)
-    >>> age = Column("Age", "int64", Role.NUMBER, 90, 0, known=True)
-    >>> print(summary(Understanding("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
+    >>> age = ColumnSchema("Age", "int64", ColumnRole.NUMBER, 90, 0, known=True)
+    >>> print(summary(TableSchema("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
     50,000 rows of 24,904 people: “Patient ID” says whose row it is, up to 9 rows each. An attacker may know “Age”.
     """
     said = [_owner_sentence(found)]
@@ -89,7 +88,7 @@ def summary(found: Understanding) -> str:
     return " ".join(said)
 
 
-def _owner_sentence(found: Understanding) -> str:
+def _owner_sentence(found: TableSchema) -> str:
     rows = f"{found.rows:,} row{'' if found.rows == 1 else 's'}"
     owner = found.person
     if owner is not None:
@@ -107,7 +106,7 @@ def _owner_sentence(found: Understanding) -> str:
     return said
 
 
-def warnings(found: Understanding) -> tuple[str, ...]:
+def warnings(found: TableSchema) -> tuple[str, ...]:
     """What must be looked at before anything is believed, the worst first."""
     made = []
     if found.rows == 0:
@@ -133,7 +132,7 @@ def warnings(found: Understanding) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _unread_sentence(column: Column) -> str:
+def _unread_sentence(column: ColumnSchema) -> str:
     assert column.form is not None
     values = "1 value" if column.unread == 1 else f"{column.unread:,} values"
     return (
@@ -142,7 +141,7 @@ def _unread_sentence(column: Column) -> str:
     )
 
 
-def form_words(column: Column) -> str:
+def form_words(column: ColumnSchema) -> str:
     """How a column is read, where that differs from how it is stored."""
     return "" if column.form is None else _KINDS[column.form.kind]
 
@@ -169,7 +168,7 @@ _LINE = 110
 class Grouping:
     """How answers are split, and whether everybody stays in one group."""
 
-    column: Column
+    column: ColumnSchema
     steady: bool
 
 
@@ -177,15 +176,15 @@ class Grouping:
 class StarterParts:
     """What a plan is made of: what an attacker may know, how answers are split, what is averaged, how text is read."""
 
-    known: tuple[Column, ...]
+    known: tuple[ColumnSchema, ...]
     split: Grouping | None
-    amount: Column | None
-    secret: Column | None
-    read: tuple[Column, ...]
+    amount: ColumnSchema | None
+    secret: ColumnSchema | None
+    read: tuple[ColumnSchema, ...]
     others: tuple[str, ...]
 
 
-def starter_yaml(table: str, title: str, found: Understanding, chosen: StarterParts, warnings: Sequence[str]) -> str:
+def starter_yaml(table: str, title: str, found: TableSchema, chosen: StarterParts, warnings: Sequence[str]) -> str:
     lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
     for warning in warnings:
         lines += textwrap.wrap(f"WARNING: {warning}", _LINE, initial_indent="# ", subsequent_indent="#   ")
@@ -221,7 +220,7 @@ def _commented_line(line: str, comment: str) -> str:
     return f"{line.ljust(_WIDTH - 1)} # {comment}"
 
 
-def _people_lines(found: Understanding) -> list[str]:
+def _people_lines(found: TableSchema) -> list[str]:
     lines = []
     if found.person is not None:
         why = "its name says whose row it is" if found.person.named else "its values come back like a person's"
@@ -288,7 +287,7 @@ def _known_lines(chosen: StarterParts) -> list[str]:
     return lines
 
 
-def _secret_lines(column: Column | None) -> list[str]:
+def _secret_lines(column: ColumnSchema | None) -> list[str]:
     """A condition that needs no value of the table where there is one, else a line to fill in."""
     if column is None:
         return [
@@ -307,30 +306,30 @@ def _secret_lines(column: Column | None) -> list[str]:
     return [_commented_line(f"  # secret: {yaml_string(condition)}", f"{why}; fill in the value")]
 
 
-def _read_lines(columns: Sequence[Column]) -> list[str]:
+def _read_lines(columns: Sequence[ColumnSchema]) -> list[str]:
     if not columns:
         return []
     lines = [_commented_line("  read:", "how columns of text are read; what cannot be read so counts as empty")]
     for column in columns:
         assert column.form is not None
         why = {
-            As.NUMBER: "numbers written as text",
-            As.DATE: "dates written as numbers" if "int" in column.kind else "dates written as text",
-            As.CATEGORY: "capitals and blanks do not count",
-            As.CODE: "capitals and blanks do not count",
-            As.TEXT: "numbers that are names" if "int" in column.kind else "text",
+            ParsedType.NUMBER: "numbers written as text",
+            ParsedType.DATE: "dates written as numbers" if "int" in column.kind else "dates written as text",
+            ParsedType.CATEGORY: "capitals and blanks do not count",
+            ParsedType.CODE: "capitals and blanks do not count",
+            ParsedType.TEXT: "numbers that are names" if "int" in column.kind else "text",
         }[column.form.kind]
-        if column.form.empty and column.form.kind is As.TEXT:
+        if column.form.empty and column.form.kind is ParsedType.TEXT:
             why = "some words stand for nothing"
         lines.append(_commented_line(f"    {yaml_string(column.name)}: {_form(column.form)}", why))
     return lines
 
 
-def _form(form: Form) -> str:
+def _form(form: ColumnFormat) -> str:
     parts = [f"as: {form.kind}"]
-    if form.kind is As.NUMBER:
+    if form.kind is ParsedType.NUMBER:
         parts.append(f"decimal: {json.dumps(form.decimal)}")
-    if form.kind is As.DATE and form.order is not Order.YEAR_FIRST:
+    if form.kind is ParsedType.DATE and form.order is not DateOrder.YEAR_FIRST:
         parts.append(f"order: {form.order}")
     if form.empty:
         parts.append(f"empty: [{', '.join(json.dumps(word, ensure_ascii=False) for word in form.empty)}]")
@@ -349,7 +348,7 @@ def _count_lines(split: Grouping | None) -> list[str]:
     return lines
 
 
-def _average_lines(amount: Column | None) -> list[str]:
+def _average_lines(amount: ColumnSchema | None) -> list[str]:
     if amount is None:
         return []
     if amount.bounds is None:
@@ -405,7 +404,7 @@ class Start(Result):
     shown_as = "start"
 
     yaml: str
-    understanding: Understanding
+    understanding: TableSchema
 
     @property
     def release(self) -> Release:
@@ -464,10 +463,10 @@ def init(
     ``name`` is what the plan calls the table, where that is not what opens it here (a frame, an upload).
     """
     with open_table(table, engine) as opened, reading(opened):
-        found = understand(opened, None if progress is None else lambda what: progress(0, 1, what))
+        found = infer_schema(opened, None if progress is None else lambda what: progress(0, 1, what))
         split = _split(opened, found)
         title = name or (opened.name if isinstance(table, str | Path) else "a table")
-    usable = [c for c in found.columns if c.role is not Role.OTHER]
+    usable = [c for c in found.columns if c.role is not ColumnRole.OTHER]
     if not usable:
         raise InputError(
             f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
@@ -479,7 +478,7 @@ def init(
     return Start(text, found)
 
 
-def _starter_parts(found: Understanding, split: Grouping | None) -> StarterParts:
+def _starter_parts(found: TableSchema, split: Grouping | None) -> StarterParts:
     owners = {o.name for o in (found.person, found.single) if o is not None}
     columns = [c for c in found.columns if c.name not in owners]
     known = tuple(c for c in columns if c.known)
@@ -487,16 +486,16 @@ def _starter_parts(found: Understanding, split: Grouping | None) -> StarterParts
     secret = _secret_column(columns)
     used = {c.name for c in (*known, None if split is None else split.column, amount, secret) if c is not None} | owners
     read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
-    others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
+    others = tuple(c.name for c in columns if c not in known and c.role not in (ColumnRole.OTHER, ColumnRole.EMPTY))
     return StarterParts(known, split, amount, secret, tuple(read[:_MOST_READ]), others[:_MOST_OTHERS])
 
 
-def _split(opened: OpenTable, found: Understanding) -> Grouping | None:
+def _split(opened: OpenTable, found: TableSchema) -> Grouping | None:
     """A column of few groups, rarely empty: best one in which people stay, that others know of them, of many groups."""
     owners = {o.name for o in (found.person, found.single, found.unit) if o is not None}
     fit = [
         c for c in found.columns
-        if c.role in (Role.CATEGORY, Role.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
+        if c.role in (ColumnRole.CATEGORY, ColumnRole.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
         and c.name not in owners and c.empty <= _RARELY * found.rows
     ]  # fmt: skip
     small = [c for c in fit if c.distinct <= 12] or fit
@@ -505,13 +504,15 @@ def _split(opened: OpenTable, found: Understanding) -> Grouping | None:
     return max((Grouping(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
 
 
-def _constant_columns(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:
+def _constant_columns(opened: OpenTable, found: TableSchema, columns: list[ColumnSchema]) -> set[str]:
     """Those of the columns that have one value in all rows of a person."""
     owner = found.person or found.unit
     if owner is None or not columns:
         return {c.name for c in columns}
     used = {owner.name, *(c.name for c in columns)}
-    table = as_read(opened.table, {c.name: c.form for c in found.columns if c.form is not None and c.name in used})
+    table = parse_columns(
+        opened.table, {c.name: c.form for c in found.columns if c.form is not None and c.name in used}
+    )
     table = table.filter(table[owner.name].notnull())
     each = table.group_by(table[owner.name]).agg(**{f"n{i}": table[c.name].nunique() for i, c in enumerate(columns)})
     most = each.aggregate(**{f"n{i}": each[f"n{i}"].max() for i in range(len(columns))})
@@ -519,13 +520,13 @@ def _constant_columns(opened: OpenTable, found: Understanding, columns: list[Col
     return {c.name for i, c in enumerate(columns) if (got[f"n{i}"] or 0) <= 1}
 
 
-def _secret_column(columns: list[Column]) -> Column | None:
+def _secret_column(columns: list[ColumnSchema]) -> ColumnSchema | None:
     """What people keep to themselves: first what needs no value of the table to be said."""
-    kept = [c for c in columns if c.secret and c.role is not Role.FREE]
+    kept = [c for c in columns if c.secret and c.role is not ColumnRole.FREE]
     return min(kept, key=lambda c: c.bounds is None and c.kind != "boolean", default=None)
 
 
-def _amount_column(columns: list[Column]) -> Column | None:
+def _amount_column(columns: list[ColumnSchema]) -> ColumnSchema | None:
     """A number to average: one whose meaning has bounds first, what is no quasi-identifier before what is."""
-    numbers = [c for c in columns if c.role is Role.NUMBER and c.distinct > 2 and not c.weighs]
+    numbers = [c for c in columns if c.role is ColumnRole.NUMBER and c.distinct > 2 and not c.weighs]
     return min(numbers, key=lambda c: (c.known, c.bounds is None), default=None)

@@ -22,10 +22,10 @@ from ..assessment.guarantee import Guarantee, guarantee_sentence, plan_guarantee
 from ..assessment.provenance import owned_rows
 from ..assessment.risks import limits_on_risk, risks_of
 from ..assessment.verdict import allowed_epsilon, needed_epsilon
-from ..data.tables.columns import as_read, column_of, value_of
+from ..data.tables.columns import column_of, parse_columns, value_of
 from ..data.tables.conditions import parse, syntax, terms_of
 from ..data.tables.engines import need_ibis
-from ..data.tables.fingerprint import fingerprint
+from ..data.tables.fingerprint import content_fingerprint
 from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
@@ -64,7 +64,7 @@ def synthetic_rows(plan: Release, table: Any = None, engine: Any = None, rows: i
     with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
-        read = as_read(opened.table, plan.data.forms) if plan.data.read else opened.table
+        read = parse_columns(opened.table, plan.data.forms) if plan.data.read else opened.table
         for name in owner_columns(plan.data):
             column_of(read, name, "person", "data.person")
         needs_of(read, plan)  # a column that is not there, or of another type, is refused as in a release
@@ -454,13 +454,13 @@ def _exact_cells(
 
 def _fingerprint(opened: OpenTable) -> str:
     with reading(opened):
-        return fingerprint(opened)
+        return content_fingerprint(opened)
 
 
 def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Cells, ...]:
     with error_place("data.read"):
         if plan.data.read:
-            read = as_read(opened.table, plan.data.forms)
+            read = parse_columns(opened.table, plan.data.forms)
             with reading(opened):
                 opened.table = opened.engine.cache(
                     read.select(*(c for c in read.columns if c in mentioned_columns(plan)))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..data.correlation.question import Model
-from ..data.correlation.upper import UpperEnd
+from ..data.correlation.estimation import DependenceModel
+from ..data.correlation.intraclass import UpperEnd
 from ..numerics.formatting import ceil_digits, floor_digits, frequencies
 from ..results import join_words
 from .charts import Chart
@@ -34,7 +34,7 @@ from .sentences import at_most, number
 from .short_results import belief
 
 if TYPE_CHECKING:
-    from ..data.correlation.correlation import Correlation
+    from ..data.correlation.estimation import Correlation
 
 
 #: A table: its title, its head and its rows.
@@ -200,16 +200,16 @@ def _remarks(c: Correlation) -> list[str]:
         f"The table is a sample: with {100 * c.interval.confidence:g}% confidence the worst {_unit(c)} "
         f"is from {ends} ({c.interval.method}){_IF[c.kind]}; plan with the upper end{_ELSE[c.kind]}."
     )
-    if c.kind is not Model.TABLE:
+    if c.kind is not DependenceModel.TABLE:
         said.append(_if_not(c))
-    if c.kind is Model.NORMAL and c.objective == "leakage" and _adds(c):
+    if c.kind is DependenceModel.NORMAL and c.objective == "leakage" and _adds(c):
         more, most = (ceil_digits(value / c.independent, 3) for value in (c.interval.high, c.group))
         said.append(
             f"To leak no more than independent records would, the noise must be {more} times as wide (that is, "
             f"ε {more} times smaller) if the records are jointly normal, the sampling error included; {most} times "
             "if they are only known to stay within their reach."
         )
-    if c.kind is Model.NORMAL and c.interval.high > c.group * (1 + 1e-9):
+    if c.kind is DependenceModel.NORMAL and c.interval.high > c.group * (1 + 1e-9):
         said.append(
             "This exceeds group privacy because normal records may move further than their reach; where values are "
             "really clamped to their bounds, group privacy holds."
@@ -225,11 +225,11 @@ _HOLDS = {
 }
 #: What the interval of the leakage rests on besides the sample.
 _IF = {
-    Model.NORMAL: " if the records are jointly normal",
-    Model.TABLE: "",
-    Model.CHAIN: " if each record depends on the one before it only",
+    DependenceModel.NORMAL: " if the records are jointly normal",
+    DependenceModel.TABLE: "",
+    DependenceModel.CHAIN: " if each record depends on the one before it only",
 }
-_ELSE = {Model.NORMAL: " only then", Model.TABLE: "", Model.CHAIN: " only then"}
+_ELSE = {DependenceModel.NORMAL: " only then", DependenceModel.TABLE: "", DependenceModel.CHAIN: " only then"}
 
 
 def _if_not(c: Correlation) -> str:

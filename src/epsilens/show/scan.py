@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ..data.understanding.understood import Role
+from ..data.schema.inference import ColumnRole
 from ..numerics.formatting import ceil_count, frequencies
 from ..plan.starter import form_words
 from ..results import join_words
@@ -20,11 +20,9 @@ from .presenters import to_know
 from .sentences import at_most, of_100, people_of_100
 
 if TYPE_CHECKING:
-    from ..data.scan.combinations import Isolating
-    from ..data.scan.pairs import IsolatingPair
-    from ..data.scan.planned import PlannedRisk
-    from ..data.scan.result import Scan
-    from ..data.understanding.understood import Column, Understanding
+    from ..data.scan.answer_combinations import AnswerCombination, IsolatingPair
+    from ..data.scan.result import PlannedRisk, Scan
+    from ..data.schema.inference import ColumnSchema, TableSchema
     from ..plan.starter import Start
 
 
@@ -146,7 +144,7 @@ def population(scan: Scan) -> list[str]:
     return [words]
 
 
-def combination(scan: Scan, found: Isolating) -> str:
+def combination(scan: Scan, found: AnswerCombination) -> str:
     """A combination of planned answers as a sum or difference."""
     names = {i: str(scan.queries[i].query) for i in found.queries}
     if not found.weights:
@@ -270,14 +268,14 @@ def _down(epsilon: float) -> float:
 # A plan to start from, with what was understood of the table: the paragraph, the columns, the plan.
 
 _ROLES = {
-    Role.IDENTIFIER: "identifier",
-    Role.DATE: "date",
-    Role.CODE: "code",
-    Role.CATEGORY: "category",
-    Role.NUMBER: "number",
-    Role.FREE: "free text",
-    Role.EMPTY: "says nothing",
-    Role.OTHER: "cannot be used",
+    ColumnRole.IDENTIFIER: "identifier",
+    ColumnRole.DATE: "date",
+    ColumnRole.CODE: "code",
+    ColumnRole.CATEGORY: "category",
+    ColumnRole.NUMBER: "number",
+    ColumnRole.FREE: "free text",
+    ColumnRole.EMPTY: "says nothing",
+    ColumnRole.OTHER: "cannot be used",
 }
 
 
@@ -306,7 +304,7 @@ def of_start(start: Start) -> Document:
     )
 
 
-def _part(column: Column, found: Understanding) -> str:
+def _part(column: ColumnSchema, found: TableSchema) -> str:
     """What a column may be to an attacker."""
     if found.person is not None and column.name == found.person.name:
         return "the person"

@@ -20,7 +20,7 @@ from ..catalogue.mechanisms import MECHANISMS, every_option
 from ..catalogue.parameters import PARAMETERS, Input, Parameter
 from ..catalogue.parsing import EXPLANATION_OPTIONS, reading_options
 from ..catalogue.readings import READINGS
-from ..data.tables.sources import bundled, names
+from ..data.tables.sources import bundled_dataset, names
 from ..errors import EpsilensError, InputError
 from ..shares import parse_share
 from . import compare as comparing
@@ -290,7 +290,7 @@ def compare(
 
 def tables() -> JSONResponse:
     """The bundled tables with their columns, licence and origin."""
-    return JSONResponse({"schema": SCHEMA, "tables": [bundled(name).to_dict() for name in names()]})
+    return JSONResponse({"schema": SCHEMA, "tables": [bundled_dataset(name).to_dict() for name in names()]})
 
 
 _RELEASE = {"schema": {"$ref": "#/components/schemas/Release"}}

@@ -27,8 +27,8 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..catalogue.readings import READINGS
-from ..data.tables.columns import Order
-from ..data.tables.sources import File, bundled, names, source_of
+from ..data.tables.columns import DateOrder
+from ..data.tables.sources import File, bundled_dataset, names, source_of
 from ..errors import EpsilensError, InputError
 from ..show.charts.pdf import pdf
 from .form import (
@@ -72,9 +72,9 @@ UPLOAD = "upload"
 #: The latest drafts, by the token or the job they belong to.
 DRAFTS: LRUCache[Draft] = LRUCache(64)
 _ORDERS = {
-    Order.DAY_FIRST: "day, month, year",
-    Order.MONTH_FIRST: "month, day, year",
-    Order.YEAR_FIRST: "year, month, day",
+    DateOrder.DAY_FIRST: "day, month, year",
+    DateOrder.MONTH_FIRST: "month, day, year",
+    DateOrder.YEAR_FIRST: "year, month, day",
 }
 
 
@@ -128,7 +128,7 @@ def read_plan(text: str) -> Release | None:
 @lru_cache(16)
 def _bundled_columns(table: str) -> tuple[KnownColumn, ...]:
     """The columns of a bundled table with what they mean."""
-    return tuple(KnownColumn(name, words.partition(" [")[0]) for name, words in bundled(table).columns.items())
+    return tuple(KnownColumn(name, words.partition(" [")[0]) for name, words in bundled_dataset(table).columns.items())
 
 
 def _columns(view: AssessView) -> list[KnownColumn]:
@@ -192,7 +192,7 @@ def assess_page(request: Request, view: AssessView) -> Response:
         rest=Markup(made["rest"]) if made else "",
         panel=panel_values(made["panel"], text, url if view.table else "") if made and made["panel"] else None,
         report_title=(plan.values["title"] if plan else "") if made else "",
-        tables=[(n, bundled(n).title) for n in names()],
+        tables=[(n, bundled_dataset(n).title) for n in names()],
         table_names=", ".join(names()),
         endings=",".join(EXTENSIONS),
         most_bytes=limits.upload_bytes,

@@ -22,7 +22,7 @@ import yaml
 from fastapi import Request
 
 from ..catalogue.readings import READINGS
-from ..data.tables.columns import As, Order
+from ..data.tables.columns import DateOrder, ParsedType
 from ..errors import EpsilensError, InputError
 from ..plan.file import LOADER, dotted_path, parse_yaml
 from ..show.sentences import small
@@ -149,11 +149,11 @@ EXAMPLES = {
 KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogram": "Counts of each"}
 #: How the text of a column can be read.
 READ_AS = {
-    As.NUMBER: "numbers",
-    As.DATE: "dates",
-    As.CATEGORY: "categories",
-    As.CODE: "codes",
-    As.TEXT: "text as it stands",
+    ParsedType.NUMBER: "numbers",
+    ParsedType.DATE: "dates",
+    ParsedType.CATEGORY: "categories",
+    ParsedType.CODE: "codes",
+    ParsedType.TEXT: "text as it stands",
 }
 MOST_QUERIES = 32
 _MOST_READ = 200
@@ -174,7 +174,7 @@ _NO_QUERY = {
     "kind": "", "column": "", "by": "", "low": "", "high": "", "groups": "", "threshold": "",
     "name": "", "rows": "", "size": "noisy", "share": "", "rest": "",
 }  # fmt: skip
-_NO_READING = {"column": "", "as": "", "decimal": ".", "order": Order.YEAR_FIRST.value, "empty": ""}
+_NO_READING = {"column": "", "as": "", "decimal": ".", "order": DateOrder.YEAR_FIRST.value, "empty": ""}
 #: What the form says of each part of a release; other words are carried along unseen.
 _FORM_WORDS = {
     "data": {
@@ -243,11 +243,11 @@ class PlanForm:
 
 def column_families(plan: PlanForm, known: Mapping[str, ColumnFamily]) -> dict[str, ColumnFamily]:
     """What the values of each column are like, as the plan reads them."""
-    read = {As.NUMBER: ColumnFamily.NUMBER, As.DATE: ColumnFamily.TIME}
+    read = {ParsedType.NUMBER: ColumnFamily.NUMBER, ParsedType.DATE: ColumnFamily.TIME}
     return dict(known) | {
-        r["column"]: read.get(As(r["as"]), ColumnFamily.TEXT)
+        r["column"]: read.get(ParsedType(r["as"]), ColumnFamily.TEXT)
         for r in plan.readings
-        if r["column"] and r["as"] in tuple(As)
+        if r["column"] and r["as"] in tuple(ParsedType)
     }
 
 
@@ -356,9 +356,9 @@ def _data(plan: PlanForm, table: str, families: Mapping[str, ColumnFamily]) -> d
 
 def _reading(row: Mapping[str, str]) -> str | dict[str, Any]:
     made: dict[str, Any] = {"as": row["as"]}
-    if row["as"] == As.NUMBER and row["decimal"]:
+    if row["as"] == ParsedType.NUMBER and row["decimal"]:
         made["decimal"] = row["decimal"]
-    if row["as"] == As.DATE and row["order"]:
+    if row["as"] == ParsedType.DATE and row["order"]:
         made["order"] = row["order"]
     if row["empty"]:
         made["empty"] = split_list(row["empty"])

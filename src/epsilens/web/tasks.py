@@ -27,14 +27,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..data.tables.sources import Bundled, bundled, names, source_of
+from ..data.tables.sources import Bundled, bundled_dataset, names, source_of
 from ..errors import EpsilensError, InputError, MissingExtra
 
 if TYPE_CHECKING:
     from ..assessment.assess import Assessment
     from ..assessment.split import SplitBasis
+    from ..data.schema.inference import TableSchema
     from ..data.tables.table import OpenTable
-    from ..data.understanding.understood import Understanding
     from ..plan.model import Release
     from ..publish.answers import Published
     from ..show.document import Block, Document
@@ -81,7 +81,7 @@ def _check_unpacked(path: Path, most: int) -> None:
 
 def _understand(work: Task) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
-    from ..data.tables.columns import as_read
+    from ..data.tables.columns import parse_columns
     from ..data.tables.engines import Engine
     from ..data.tables.table import open_table
     from ..plan.starter import init
@@ -94,11 +94,11 @@ def _understand(work: Task) -> dict[str, Any]:
             "sentence": start.sentence,
             "warnings": list(start.warnings),
             "nobody": start.understanding.nobody,
-            "columns": _columns(opened, as_read(opened.table, start.release.data.forms), start.understanding),
+            "columns": _columns(opened, parse_columns(opened.table, start.release.data.forms), start.understanding),
         }
 
 
-def _columns(opened: OpenTable, read: Any, found: Understanding) -> list[dict[str, Any]]:
+def _columns(opened: OpenTable, read: Any, found: TableSchema) -> list[dict[str, Any]]:
     """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them.
 
     Columns that were not looked at, because there are too many, have neither a role nor values.
@@ -136,7 +136,7 @@ def _check_source(table: str, upload: str | None) -> None:
             parameter="data.table",
         )
     if upload is None and isinstance(source_of(table), Bundled):
-        bundled(table)
+        bundled_dataset(table)
     elif upload is None:
         raise InputError(
             f"data.table is {shown!r}: the page opens only {', '.join(names())}, or 'upload' with an uploaded file; "

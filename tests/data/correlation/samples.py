@@ -7,9 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from epsilens.data.correlation.groups import POWERS, GroupSums
-from epsilens.data.correlation.related import Related, estimated
-from epsilens.data.correlation.upper import UpperEnd
+from epsilens.data.correlation.intraclass import POWERS, GroupSums, Relatedness, UpperEnd, relatedness_estimate
 
 Random = np.random.Generator
 
@@ -65,7 +63,7 @@ def people(random: Random, groups: int, kind: int | str, law: str, rho: float) -
 
 def without_engine(
     where: ArrayLike, value: ArrayLike, steps: int = 16, bounds: tuple[float, float] | None = None
-) -> Related:
+) -> Relatedness:
     """What :func:`related` finds, its cells of groups made here instead of in the engine."""
     where, value = np.asarray(where), np.asarray(value)
     centre = value.mean()
@@ -80,7 +78,7 @@ def without_engine(
     low, high = (y.min(), y.max()) if bounds is None else ((bound - centre) / spread for bound in bounds)
     found = GroupSums(np.bincount(cell, n) / count, count.astype(float), sums, float(low), float(high))
     method = UpperEnd.BINARY if len(np.unique(value)) == 2 else UpperEnd.SEEN
-    return estimated(found, method if bounds is None else UpperEnd.BOUNDED, "value", "group", 0.95)
+    return relatedness_estimate(found, method if bounds is None else UpperEnd.BOUNDED, "value", "group", 0.95)
 
 
 def upper_ends(law: str, rho: float, groups: int, kind: int | str, times: int, seed: int = 13) -> np.ndarray:

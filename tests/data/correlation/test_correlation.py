@@ -14,8 +14,8 @@ import pytest
 
 import epsilens as el
 from epsilens.attacks import correlated
-from epsilens.data.correlation import sampling
-from epsilens.data.tables.sources import bundled
+from epsilens.data.correlation import moments
+from epsilens.data.tables.sources import bundled_dataset
 from epsilens.errors import InputError
 
 YEARS: dict[str, Any] = {"person": "person", "time": "year", "bounds": (0, 20)}
@@ -85,7 +85,7 @@ def test_a_joint_table_is_the_model_of_the_counted_rows() -> None:
 
 
 def test_a_chain_is_the_model_of_the_counted_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "DRAWS", 80)
+    monkeypatch.setattr(moments, "DRAWS", 80)
     random = np.random.default_rng(3)
     x = [random.integers(0, 2, size=300)]
     for _ in range(4):
@@ -104,7 +104,7 @@ def test_a_chain_is_the_model_of_the_counted_steps(monkeypatch: pytest.MonkeyPat
 
 
 def test_visits_of_a_person_over_the_years() -> None:
-    data = pd.read_parquet(bundled("epsilens:rand-hie").path)
+    data = pd.read_parquet(bundled_dataset("epsilens:rand-hie").path)
     wide = data.pivot(index="person", columns="year", values="visits").clip(upper=20).dropna()
     found = el.correlate("epsilens:rand-hie", ["visits"], **YEARS)
     expected = correlated.normal(wide.cov().to_numpy(), reach=20.0).worst(scale=20.0)
@@ -118,7 +118,7 @@ def test_visits_of_a_person_over_the_years() -> None:
 
 
 def test_visits_as_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "DRAWS", 80)
+    monkeypatch.setattr(moments, "DRAWS", 80)
     found = el.correlate("epsilens:rand-hie", ["visits"], person="person", time="year", bounds=(0, 1), model="chain")
     assert found.names == tuple(f"year {k}" for k in range(1, 6))
     assert (found.rows, found.noise) == (5_912, 1.0)

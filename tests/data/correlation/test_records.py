@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import stdtrit
 
-from epsilens.data.correlation.inflation import inflation
-from epsilens.data.correlation.records import (
-    Records,
-    cells,
+from epsilens.data.correlation.estimation import inflation
+from epsilens.data.correlation.intraclass import tail_of_exponentials
+from epsilens.data.correlation.moments import (
+    RecordTable,
+    cell_counts,
     moments,
-    over_time,
-    steps,
-    steps_over_time,
-    wide,
+    panel_records,
+    panel_step_counts,
+    regression,
+    step_counts,
+    wide_records,
 )
-from epsilens.data.correlation.sampling import regression
-from epsilens.data.correlation.upper import tail_of_exponentials
 from epsilens.data.tables.table import OpenTable, open_table
 from epsilens.errors import InputError
 
 
-def records_of(opened: OpenTable, columns: list[str], **bounds: tuple[float, float]) -> Records:
-    return wide(opened.table, opened.engine, columns, bounds)
+def records_of(opened: OpenTable, columns: list[str], **bounds: tuple[float, float]) -> RecordTable:
+    return wide_records(opened.table, opened.engine, columns, bounds)
 
 
 def covariance(x: np.ndarray) -> np.ndarray:
@@ -82,7 +82,7 @@ def test_unusable_values_are_left_out_and_counted(rows: list[tuple[Any, ...]]) -
                 moments(records)
             return
         found = moments(records)
-        counts, values, missing = cells(records)
+        counts, values, missing = cell_counts(records)
     assert (found.rows, found.missing, missing) == (len(usable), len(rows) - len(usable), len(rows) - len(usable))
     if len(usable) > 1:
         np.testing.assert_allclose(found.cov, covariance(usable), rtol=1e-12, atol=1e-9)
@@ -101,8 +101,8 @@ def test_engines_agree(engine: str) -> None:
     with open_table(frame, engine) as opened:
         records = records_of(opened, ["t1", "t2", "t 3", "yes", "big"], t1=(0.5, 1.5))
         found = moments(records)
-        counts, values, missing = cells(records_of(opened, ["t1", "t2", "t 3"]))
-        stepped = steps(records_of(opened, ["t1", "t2", "t 3"]))
+        counts, values, missing = cell_counts(records_of(opened, ["t1", "t2", "t 3"]))
+        stepped = step_counts(records_of(opened, ["t1", "t2", "t 3"]))
         wider = inflation(records, found, *regression(found.cov, np.ones(5), 1, (0,)), found.rows - 3, 0.025)
     whole = frame.dropna().astype(float)
     whole["t1"] = whole["t1"].clip(0.5, 1.5)
@@ -143,9 +143,9 @@ def test_long_format_equals_pandas(engine: str) -> None:
     frame = pd.DataFrame(rows, columns=["who", "when", "x"]).sample(frac=1, random_state=0)
     frame.loc[frame.index[::9], "x"] = np.nan
     with open_table(frame, engine) as opened:
-        records = over_time(opened.table, opened.engine, "x", "who", "when")
+        records = panel_records(opened.table, opened.engine, "x", "who", "when")
         found = moments(records)
-        stepped, names = steps_over_time(opened.table, opened.engine, "x", "who", "when")
+        stepped, names = panel_step_counts(opened.table, opened.engine, "x", "who", "when")
     assert records.names == names == ("when 2019", "when 2020", "when 2021")
     pivot = frame.pivot(index="who", columns="when", values="x")
     np.testing.assert_allclose(found.cov, pivot.dropna().cov().to_numpy(), rtol=1e-12)
@@ -164,12 +164,12 @@ def test_long_format_equals_pandas(engine: str) -> None:
 
 
 def test_rand_hie_over_years() -> None:
-    from epsilens.data.tables.sources import bundled
+    from epsilens.data.tables.sources import bundled_dataset
 
-    data = pd.read_parquet(bundled("epsilens:rand-hie").path)
+    data = pd.read_parquet(bundled_dataset("epsilens:rand-hie").path)
     pivot = data.pivot(index="person", columns="year", values="visits").clip(upper=20)
     with open_table("epsilens:rand-hie") as opened:
-        found = moments(over_time(opened.table, opened.engine, "visits", "person", "year", (0, 20)))
+        found = moments(panel_records(opened.table, opened.engine, "visits", "person", "year", (0, 20)))
     np.testing.assert_allclose(found.cov, pivot.dropna().cov().to_numpy(), rtol=1e-12)
     assert (found.rows, found.missing) == (1_584, 4_328)
 
@@ -200,30 +200,30 @@ def test_too_many_values() -> None:
     x = np.arange(2000.0)
     with open_table({"a": x, "b": x[::-1], "c": x}) as opened:
         with pytest.raises(InputError, match=r"columns take 8,000,000,000 combinations of values"):
-            cells(records_of(opened, ["a", "b", "c"]))
+            cell_counts(records_of(opened, ["a", "b", "c"]))
         with pytest.raises(InputError, match="columns take 2,000 different values, and a chain may have 64"):
-            steps(records_of(opened, ["a", "b", "c"]))
+            step_counts(records_of(opened, ["a", "b", "c"]))
 
 
 def test_a_value_nothing_follows() -> None:
     table = {"a": [0, 0, 1], "b": [0, 1, 7]}
     with open_table(table) as opened, pytest.raises(InputError, match="the value 7 is never followed by another"):
-        steps(records_of(opened, ["a", "b"]))
+        step_counts(records_of(opened, ["a", "b"]))
 
 
 def test_long_format_sentences() -> None:
     frame = pd.DataFrame({"who": [1, 1, 2], "when": [1, 1, 2], "x": [0.0, 1.0, 2.0]})
     with open_table(frame) as opened:
         with pytest.raises(InputError, match="'who' has several rows for one 'when': add them up first"):
-            over_time(opened.table, opened.engine, "x", "who", "when")
+            panel_records(opened.table, opened.engine, "x", "who", "when")
         with pytest.raises(InputError, match="time is 'who', which is also the column of person"):
-            over_time(opened.table, opened.engine, "x", "who", "who")
+            panel_records(opened.table, opened.engine, "x", "who", "who")
     once = frame.assign(when=3).drop_duplicates("who")
     with open_table(once) as opened, pytest.raises(InputError, match="time is 'when', which has 1 different values"):
-        over_time(opened.table, opened.engine, "x", "who", "when")
+        panel_records(opened.table, opened.engine, "x", "who", "when")
     many = pd.DataFrame({"who": range(300), "when": range(300), "x": 1.0})
     with (
         open_table(many) as opened,
         pytest.raises(InputError, match="more than 200 different values: derive a coarser"),
     ):
-        over_time(opened.table, opened.engine, "x", "who", "when")
+        panel_records(opened.table, opened.engine, "x", "who", "when")

@@ -12,9 +12,9 @@ import pytest
 from tests.data.correlation.samples import without_engine
 
 from epsilens.attacks import correlated
-from epsilens.data.correlation import sampling
-from epsilens.data.correlation.related import related
-from epsilens.data.correlation.sampling import _adversaries, drawn_interval, normal_interval, regression
+from epsilens.data.correlation import moments
+from epsilens.data.correlation.intraclass import group_relatedness
+from epsilens.data.correlation.moments import _adversaries, drawn_interval, normal_interval, regression
 from epsilens.errors import InputError
 
 
@@ -87,7 +87,7 @@ def test_many_records_have_a_wider_safe_end() -> None:
 @pytest.mark.parametrize(("shape", "rows"), [((2, 2), 50), ((2, 2, 2), 100)])
 def test_coverage_for_tables(shape: tuple[int, ...], rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # the safe end holds in at least 97.5% less two standard errors (2.5% for 40 repetitions), sparse tables included
-    monkeypatch.setattr(sampling, "DRAWS", 80)
+    monkeypatch.setattr(moments, "DRAWS", 80)
     random, held = np.random.default_rng(8), 0
     for k in range(40):
         if k % 8 == 0:
@@ -121,7 +121,7 @@ def households(random: np.random.Generator, groups: int, rho: float, tails: int 
 
 def test_the_short_way_is_the_same() -> None:
     data = households(np.random.default_rng(12), 200, 0.3)
-    short, full = without_engine(data["household"], data["income"]), related(data, "income", by="household")
+    short, full = without_engine(data["household"], data["income"]), group_relatedness(data, "income", by="household")
     # cells of groups nearly alike keep their mean and variance, but lie elsewhere: the upper end moves this little
     assert short.interval == pytest.approx(full.interval, rel=1e-4)
     assert short.rho == pytest.approx(full.rho, rel=1e-9)
@@ -133,7 +133,7 @@ def test_related_equals_the_analysis_of_variance(engine: str) -> None:
     data.loc[::11, "income"] = np.nan
     data["household"] = data["household"].astype("Int64")
     data.loc[5, "household"] = pd.NA
-    found = related(data, "income", by="household", engine=engine)
+    found = group_relatedness(data, "income", by="household", engine=engine)
     usable = data.dropna()
     x, g = usable["income"].to_numpy() - 1e7, usable["household"].astype(int)
     mean = usable.assign(income=x).groupby(g)["income"].transform("mean").to_numpy()
@@ -148,7 +148,7 @@ def test_related_equals_the_analysis_of_variance(engine: str) -> None:
 
 
 def test_related_model_is_equicorrelated() -> None:
-    found = related(households(np.random.default_rng(11), 500, 0.5), "income", by="household")
+    found = group_relatedness(households(np.random.default_rng(11), 500, 0.5), "income", by="household")
     worst = found.model(size=7).worst(scale=1.0)
     assert worst.leakage == pytest.approx(1 + 6 * found.rho)
     assert found.model(size=7, rho=-0.5).worst(scale=1.0).leakage == pytest.approx(1.0)
@@ -157,14 +157,14 @@ def test_related_model_is_equicorrelated() -> None:
 
 def test_related_sentences() -> None:
     with pytest.raises(InputError, match="by is 'g': it has one group"):
-        related({"g": [1, 1], "x": [1.0, 2.0]}, "x", by="g")
+        group_relatedness({"g": [1, 1], "x": [1.0, 2.0]}, "x", by="g")
     with pytest.raises(InputError, match="by is 'g': it has no group with two members"):
-        related({"g": [1, 2], "x": [1.0, 2.0]}, "x", by="g")
+        group_relatedness({"g": [1, 2], "x": [1.0, 2.0]}, "x", by="g")
     with pytest.raises(InputError, match="columns has 'x', which is the same in every row"):
-        related({"g": [1, 1, 2, 2], "x": [0.1] * 4}, "x", by="g")
+        group_relatedness({"g": [1, 1, 2, 2], "x": [0.1] * 4}, "x", by="g")
     with pytest.raises(InputError, match="by is 'x', which is also the column"):
-        related({"g": [1, 1], "x": [1.0, 2.0]}, "x", by="x")
+        group_relatedness({"g": [1, 1], "x": [1.0, 2.0]}, "x", by="x")
     with pytest.raises(InputError, match="no row of the table has a usable number in 'x' and a group in 'g'"):
-        related(pd.DataFrame({"g": [1, 2], "x": [np.nan, np.nan]}), "x", by="g")
-    alike = related({"g": [1, 1, 2, 2], "x": [1.0, 1.0, 2.0, 2.0]}, "x", by="g")
+        group_relatedness(pd.DataFrame({"g": [1, 2], "x": [np.nan, np.nan]}), "x", by="g")
+    alike = group_relatedness({"g": [1, 1, 2, 2], "x": [1.0, 1.0, 2.0, 2.0]}, "x", by="g")
     assert (alike.rho, alike.interval) == (1.0, (1.0, 1.0))

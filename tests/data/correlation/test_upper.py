@@ -13,10 +13,15 @@ from scipy.stats import beta, f, gamma
 from tests.data.correlation.samples import people, share, upper_ends, without_engine
 
 import epsilens as el
-from epsilens.data.correlation.groups import POWERS, GroupSums
-from epsilens.data.correlation.inflation import largest_product
-from epsilens.data.correlation.related import related
-from epsilens.data.correlation.upper import UpperEnd, tail_of_exponentials, upper_end
+from epsilens.data.correlation.estimation import largest_product
+from epsilens.data.correlation.intraclass import (
+    POWERS,
+    GroupSums,
+    UpperEnd,
+    group_relatedness,
+    tail_of_exponentials,
+    upper_end,
+)
 
 TIMES = 400
 #: 97.5% less three standard errors of 400 samples, √(.975·.025/400) = .0078.
@@ -87,14 +92,18 @@ def test_what_the_level_rests_on() -> None:
     random = np.random.default_rng(2)
     where, value = people(random, 100, 3, "beta 0.1", 0.3)
     table = pd.DataFrame({"home": where, "flag": value.astype(bool), "x": value + random.normal(size=len(where))})
-    flag, free = related(table, "flag", by="home"), related(table, "x", by="home")
-    bound, wide = (related(table, "x", by="home", bounds=b) for b in ((-3, 4), (-300, 400)))
+    flag, free = group_relatedness(table, "flag", by="home"), group_relatedness(table, "x", by="home")
+    bound, wide = (group_relatedness(table, "x", by="home", bounds=b) for b in ((-3, 4), (-300, 400)))
     assert [found.method for found in (flag, free, bound)] == [UpperEnd.BINARY, UpperEnd.SEEN, UpperEnd.BOUNDED]
     assert [found.level for found in (flag, free, bound)] == pytest.approx([0.975] * 3)
-    assert related(table, "flag", by="home", confidence=0.8).level == pytest.approx(0.9)
+    assert group_relatedness(table, "flag", by="home", confidence=0.8).level == pytest.approx(0.9)
     assert flag.interval == pytest.approx(without_engine(where, value).interval, rel=1e-6)
-    assert flag.interval == pytest.approx(related(table, "flag", by="home", bounds=(0, 1)).interval, rel=1e-12)
-    assert flag.interval[1] == pytest.approx(related(table.assign(flag=7 - 3 * value), "flag", by="home").interval[1])
+    assert flag.interval == pytest.approx(
+        group_relatedness(table, "flag", by="home", bounds=(0, 1)).interval, rel=1e-12
+    )
+    assert flag.interval[1] == pytest.approx(
+        group_relatedness(table.assign(flag=7 - 3 * value), "flag", by="home").interval[1]
+    )
     # one household in which everyone has 400 could be among those not seen
     assert bound.interval[1] < 0.9 < wide.interval[1]
     assert flag.to_dict()["method"] == "binary"
@@ -137,6 +146,6 @@ def test_flags_in_columns_have_an_upper_end_that_holds() -> None:
 def test_many_groups_are_a_few_cells() -> None:
     random = np.random.default_rng(3)
     where, value = people(random, 5_000, "1-5", "normal", 0.3)
-    found = related({"g": where, "x": value}, "x", by="g")
+    found = group_relatedness({"g": where, "x": value}, "x", by="g")
     fine = without_engine(where, value, steps=100_000)  # every group a cell
     assert found.interval == pytest.approx(fine.interval, abs=5e-4)

@@ -17,10 +17,9 @@ from scipy.integrate import quad
 from tests.examples import examples
 
 from epsilens.data.queries import Noise
-from epsilens.data.scan import combinations as combinations_module
-from epsilens.data.scan.algebra import isolate
-from epsilens.data.scan.combinations import Isolating
-from epsilens.data.scan.planned import attack_on, everyone_known
+from epsilens.data.scan import answer_combinations as combinations_module
+from epsilens.data.scan.answer_combinations import AnswerCombination, isolated_people
+from epsilens.data.scan.result import combination_experiment, full_knowledge_experiment
 from epsilens.data.scan.scan import scan
 
 # Fifty people in pairs of one age, every other one with flu, and one person aged 99.
@@ -169,7 +168,7 @@ def test_the_algebra_equals_fractions_and_least_squares(columns: list[list[int]]
     # A shared pattern has two people, so that nobody owns it.
     by_person |= {("again", key): rows for key, rows in by_person.items() if isinstance(key, tuple)}
     expected = {who for who in isolated(dict(by_person)) if not isinstance(who, tuple)}
-    found = isolate(patterns, owner)
+    found = isolated_people(patterns, owner)
     assert {f.owner for f in found} == expected
     for f in found:
         own = owner == f.owner
@@ -253,14 +252,14 @@ def test_several_combinations_are_bounded_by_everyone_known() -> None:
     assert risk.success is not None
     assert risk.alone is not None
     assert risk.alone + 0.005 < truth < risk.success - 0.005
-    exact = attack_on(risk.found, dict.fromkeys(range(3), 1.0), Noise.GAUSSIAN)
+    exact = combination_experiment(risk.found, dict.fromkeys(range(3), 1.0), Noise.GAUSSIAN)
     assert exact.psi() == pytest.approx(math.sqrt(2 / 3))  # variances 1 and ½ add
 
 
 @pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (1.0, 0.25), (0.3, 2.0)])
 def test_each_answer_keeps_its_own_noise(first: float, second: float) -> None:
     """Unequal scales against quadrature of Lap(1/first) + Lap(1/second), moved by 1."""
-    pair = Isolating((3, 5), (1, -1), (3,), 1, True, 0.5**0.5)
+    pair = AnswerCombination((3, 5), (1, -1), (3,), 1, True, 0.5**0.5)
     steps = {3: first, 5: second}
 
     def beyond(x: float) -> float:  # P(Lap(1/second) > x)
@@ -270,10 +269,12 @@ def test_each_answer_keeps_its_own_noise(first: float, second: float) -> None:
         return first / 2 * math.exp(-first * abs(x)) * beyond(0.5 - x)
 
     tail = sum(quad(part, a, b, limit=200)[0] for a, b in ((-np.inf, 0), (0, 0.5), (0.5, np.inf)))
-    assert attack_on(pair, steps, Noise.LAPLACE).success() == pytest.approx(1 - tail, abs=1e-9)
+    assert combination_experiment(pair, steps, Noise.LAPLACE).success() == pytest.approx(1 - tail, abs=1e-9)
     spread = math.hypot(1 / first, 1 / second)
-    assert attack_on(pair, steps, Noise.GAUSSIAN).psi() == pytest.approx(1 / spread)
-    assert everyone_known(pair, steps, Noise.LAPLACE).success() == pytest.approx(1 - math.exp(-first / 2) / 2)
+    assert combination_experiment(pair, steps, Noise.GAUSSIAN).psi() == pytest.approx(1 / spread)
+    assert full_knowledge_experiment(pair, steps, Noise.LAPLACE).success() == pytest.approx(
+        1 - math.exp(-first / 2) / 2
+    )
 
 
 def test_geometric_noise_by_enumeration() -> None:

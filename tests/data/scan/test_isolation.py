@@ -14,10 +14,7 @@ from hypothesis import strategies as st
 from tests.data.brute import isolation, reachable
 from tests.examples import examples
 
-from epsilens.data.scan import cells as cells_module
-from epsilens.data.scan import classes as classes_module
-from epsilens.data.scan import codes as codes_module
-from epsilens.data.scan import parts as parts_module
+from epsilens.data.scan import engine_rollup, equivalence_classes, row_rollup
 from epsilens.data.scan import scan as scan_module
 from epsilens.data.scan.scan import scan
 from epsilens.errors import InputError
@@ -105,7 +102,10 @@ def test_the_same_on_every_engine(engine: str, who: str | None) -> None:
 def test_the_roll_up_in_the_engine_agrees(rows: list[dict[str, Any]], who: str | None, known: int) -> None:
     queries = ["count where b > 0 by a", "sum b bounds 0 2"]
     here = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
-    with patch.object(scan_module, "local_classes", lambda *_: 0), patch.object(scan_module, "coded", lambda *_: None):
+    with (
+        patch.object(scan_module, "most_local_classes", lambda *_: 0),
+        patch.object(scan_module, "encode_rows", lambda *_: None),
+    ):
         there = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
     assert here.to_dict() == there.to_dict()
 
@@ -116,11 +116,11 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
     """Codes too wide for one 64-bit word take the slower way, to the same answer."""
     wide = property(lambda self: tuple(2**30 for _ in self.values))
     here = scan(frame(rows), COLUMNS, person=who)
-    with patch.object(classes_module.ClassTable, "cards", wide):
+    with patch.object(equivalence_classes.ClassTable, "cards", wide):
         assert scan(frame(rows), COLUMNS, person=who).to_dict() == here.to_dict()
 
 
-@pytest.mark.parametrize("cells", [0, 40, cells_module.MOST_CELLS])
+@pytest.mark.parametrize("cells", [0, 40, row_rollup.MOST_CELLS])
 @settings(max_examples=examples(15), deadline=None, derandomize=True)
 @given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
 def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
@@ -132,9 +132,9 @@ def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], k
     }
     grouped = scan(frame(rows), COLUMNS, **given_)
     with (
-        patch.object(scan_module, "crowded", lambda *_: True),
-        patch.object(cells_module, "MOST_CELLS", cells),
-        patch.object(codes_module, "SHORT_LIST", short),
+        patch.object(scan_module, "mostly_unique", lambda *_: True),
+        patch.object(row_rollup, "MOST_CELLS", cells),
+        patch.object(engine_rollup, "SHORT_LIST", short),
     ):
         assert scan(frame(rows), COLUMNS, **given_).to_dict() == grouped.to_dict()
 
@@ -152,10 +152,10 @@ def test_sorted_words_agree_with_the_definition(spread: int, part: int) -> None:
     expected = isolation(rows, COLUMNS, None)
     table = pa.table({name: pa.array([r[name] for r in rows], TYPES[name]) for name in COLUMNS})
     with (
-        patch.object(scan_module, "crowded", lambda *_: True),
-        patch.object(cells_module, "MOST_CELLS", 8),
-        patch.object(parts_module, "_PART", part),
-        patch.object(parts_module, "BLOCK", 37),
+        patch.object(scan_module, "mostly_unique", lambda *_: True),
+        patch.object(row_rollup, "MOST_CELLS", 8),
+        patch.object(row_rollup, "_PART", part),
+        patch.object(row_rollup, "BLOCK", 37),
     ):
         found = scan(table, COLUMNS)
     assert {s.columns: s.people for s in found.subsets} == {k: len(v) for k, v in expected.items()}

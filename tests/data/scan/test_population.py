@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from epsilens.data.scan.population import right_matches
+from epsilens.data.scan.result import right_matches
 from epsilens.data.scan.scan import scan
 from epsilens.errors import InputError
 

@@ -170,7 +170,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, password: str) -> list[str | None
             raise AskedError("password authentication failed")
         return "connection"
 
-    monkeypatch.setattr(engines, "_connected", connected)
+    monkeypatch.setattr(engines, "_connect_scheme", connected)
     monkeypatch.delenv(address.PASSWORD_VARIABLE, raising=False)
     return given
 

@@ -16,7 +16,7 @@ import pytest
 
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.engines import Engine
-from epsilens.data.tables.failures import Failure, failure_of, refusal, sentence
+from epsilens.data.tables.failures import Failure, engine_error, failure_of, failure_phrase
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
@@ -166,14 +166,14 @@ class SparkError(Exception):
 )
 def test_kinds(error: Exception, kind: Failure) -> None:
     assert failure_of(error) is kind
-    said = str(refusal(error, "postgres://me:hush@host/db#visits", "postgres", ["age"]))
+    said = str(engine_error(error, "postgres://me:hush@host/db#visits", "postgres", ["age"]))
     assert MARK not in said
     assert "hush" not in said
-    assert MARK not in sentence(error)
+    assert MARK not in failure_phrase(error)
     assert ";" in said  # what to do
 
 
 def test_a_column_is_named_only_if_it_is_one() -> None:
     error = duckdb.ConversionException(f"Could not convert string '{MARK}' to INT32\nLINE 1: SELECT CAST(\"age\" AS …")
-    assert "column 'age'" in str(refusal(error, "t", "duckdb", ["age", "site"]))
-    assert "column" not in str(refusal(error, "t", "duckdb", ["site"])).partition(":")[2].partition(";")[0][:60]
+    assert "column 'age'" in str(engine_error(error, "t", "duckdb", ["age", "site"]))
+    assert "column" not in str(engine_error(error, "t", "duckdb", ["site"])).partition(":")[2].partition(";")[0][:60]

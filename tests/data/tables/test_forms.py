@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.tables.columns import As, Form, Order, as_read, fold, unread
+from epsilens.data.tables.columns import (
+    ColumnFormat,
+    DateOrder,
+    ParsedType,
+    count_unparsed,
+    normalize_text,
+    parse_columns,
+)
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 
@@ -28,15 +35,15 @@ COMMA = {
     "12": 12.0, ",5": 0.5, "1.2": None, "1,2,3": None, "abc": None,
 }  # fmt: skip
 DATES = {
-    Order.DAY_FIRST: {
+    DateOrder.DAY_FIRST: {
         "31/12/2023": "2023-12-31", "1.2.2024": "2024-02-01", "01-02-99": "1999-02-01", "5/6/30": "2030-06-05",
         "5/6/31": "1931-06-05", "31/12/2023 10:15": "2023-12-31", "12-Jan-2024": "2024-01-12",
         "3 February 2021": "2021-02-03", "13/13/2020": None, "32/1/2020": None, "2023-12-31": None, "x": None,
     },
-    Order.MONTH_FIRST: {
+    DateOrder.MONTH_FIRST: {
         "12/31/2023": "2023-12-31", "1/2/2024": "2024-01-02", "Jan 5, 2024": "2024-01-05", "31/12/2023": None,
     },
-    Order.YEAR_FIRST: {
+    DateOrder.YEAR_FIRST: {
         "2023-12-31": "2023-12-31", "2023/1/5": "2023-01-05", "20231231": "2023-12-31",
         "2023-12-31T10:00:00Z": "2023-12-31", "2023-12-31 10:00": "2023-12-31", "1/2/2024": None, "20231301": None,
     },
@@ -47,7 +54,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def read(engine: str, values: list[str | None], form: Form) -> list[Any]:
+def read(engine: str, values: list[str | None], form: ColumnFormat) -> list[Any]:
     import ibis
     import pyarrow as pa
 
@@ -60,7 +67,7 @@ def read(engine: str, values: list[str | None], form: Form) -> list[Any]:
     else:
         table = rows
     with open_table(table) as opened:
-        got = opened.engine.fetch(as_read(opened.table, {"x": form}).order_by("i"))
+        got = opened.engine.fetch(parse_columns(opened.table, {"x": form}).order_by("i"))
     return list(got["x"].to_pylist())
 
 
@@ -68,33 +75,37 @@ def read(engine: str, values: list[str | None], form: Form) -> list[Any]:
 @pytest.mark.parametrize(
     ("expected", "form"),
     [
-        (POINT, Form(As.NUMBER, empty=("N/A",))),
-        (COMMA, Form(As.NUMBER, decimal=",")),
-        *((expected, Form(As.DATE, order=order)) for order, expected in DATES.items()),
-        (WORDS, Form(As.CATEGORY, empty=("n/a",))),
-        ({k: v and v.upper() for k, v in WORDS.items()}, Form(As.CODE, empty=("n/a",))),
-        ({" a  b ": " a  b ", "": None, "N/A": None, "x": "x"}, Form(As.TEXT, empty=("n/a",))),
+        (POINT, ColumnFormat(ParsedType.NUMBER, empty=("N/A",))),
+        (COMMA, ColumnFormat(ParsedType.NUMBER, decimal=",")),
+        *((expected, ColumnFormat(ParsedType.DATE, order=order)) for order, expected in DATES.items()),
+        (WORDS, ColumnFormat(ParsedType.CATEGORY, empty=("n/a",))),
+        ({k: v and v.upper() for k, v in WORDS.items()}, ColumnFormat(ParsedType.CODE, empty=("n/a",))),
+        ({" a  b ": " a  b ", "": None, "N/A": None, "x": "x"}, ColumnFormat(ParsedType.TEXT, empty=("n/a",))),
     ],
     ids=["point", "comma", "day", "month", "year", "category", "code", "text"],
 )
-def test_cells(engine: str, expected: dict[str, Any], form: Form) -> None:
+def test_cells(engine: str, expected: dict[str, Any], form: ColumnFormat) -> None:
     got = read(engine, [*expected, None], form)
     assert dict(zip(expected, got, strict=False)) == expected
     assert got[-1] is None
 
 
 def test_values_left_out_are_counted() -> None:
-    form = Form(As.NUMBER, empty=("N/A",))
+    form = ColumnFormat(ParsedType.NUMBER, empty=("N/A",))
     with open_table({"x": ["1", "n/a", "", " ", None, "abc", "12 or so"], "y": ["a"] * 7}) as opened:
-        got = opened.engine.fetch(unread(opened.table, {"x": form, "y": Form(As.CATEGORY)})).to_pylist()
+        got = opened.engine.fetch(
+            count_unparsed(opened.table, {"x": form, "y": ColumnFormat(ParsedType.CATEGORY)})
+        ).to_pylist()
     assert got == [{"x": 2, "y": 0}]
 
 
 def test_whole_numbers_as_dates() -> None:
     with open_table({"day": [20240131, 19991301, None, 7]}) as opened:
-        form = {"day": Form(As.DATE)}
-        assert opened.engine.fetch(as_read(opened.table, form)).to_pydict() == {"day": ["2024-01-31", None, None, None]}
-        assert opened.engine.fetch(unread(opened.table, form)).to_pylist() == [{"day": 2}]
+        form = {"day": ColumnFormat(ParsedType.DATE)}
+        assert opened.engine.fetch(parse_columns(opened.table, form)).to_pydict() == {
+            "day": ["2024-01-31", None, None, None]
+        }
+        assert opened.engine.fetch(count_unparsed(opened.table, form)).to_pylist() == [{"day": 2}]
 
 
 def test_columns_of_other_types() -> None:
@@ -102,12 +113,21 @@ def test_columns_of_other_types() -> None:
 
     table = {"n": [1, None], "x": [1.5, 2.0], "t": [dt.datetime(2024, 1, 31, 10), None], "b": [True, False]}
     with open_table(table) as opened:
-        forms = {"n": Form(As.CODE), "x": Form(As.NUMBER), "t": Form(As.DATE)}
-        got = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+        forms = {
+            "n": ColumnFormat(ParsedType.CODE),
+            "x": ColumnFormat(ParsedType.NUMBER),
+            "t": ColumnFormat(ParsedType.DATE),
+        }
+        got = opened.engine.fetch(parse_columns(opened.table, forms)).to_pydict()
         assert got == {"n": ["1", None], "x": [1.5, 2.0], "t": [dt.date(2024, 1, 31), None], "b": [True, False]}
-        for wrong in ({"x": Form(As.TEXT)}, {"b": Form(As.NUMBER)}, {"x": Form(As.DATE)}, {"z": Form(As.TEXT)}):
+        for wrong in (
+            {"x": ColumnFormat(ParsedType.TEXT)},
+            {"b": ColumnFormat(ParsedType.NUMBER)},
+            {"x": ColumnFormat(ParsedType.DATE)},
+            {"z": ColumnFormat(ParsedType.TEXT)},
+        ):
             with pytest.raises(InputError) as error:
-                as_read(opened.table, wrong)
+                parse_columns(opened.table, wrong)
             assert error.value.parameter == "read"
 
 
@@ -115,6 +135,6 @@ def test_columns_of_other_types() -> None:
 def test_what_is_written_beside_the_table_folds_alike(texts: list[str]) -> None:
     # Letters whose capitals are several characters (ß, ŉ) or none of the usual alphabets are left to the engine.
     texts = [re.sub(r"[^\x20-\x7eÀ-ÖØ-Þà-öø-þ]", "", text) for text in texts]
-    for kind in (As.CATEGORY, As.CODE):
-        form = Form(kind)
-        assert read("duckdb", list(texts), form) == [fold(text, form) or None for text in texts]
+    for kind in (ParsedType.CATEGORY, ParsedType.CODE):
+        form = ColumnFormat(kind)
+        assert read("duckdb", list(texts), form) == [normalize_text(text, form) or None for text in texts]

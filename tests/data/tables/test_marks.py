@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilens.data.tables.fingerprint import key_place, mark_of
+from epsilens.data.tables.fingerprint import key_path, keyed_fingerprint
 
 
 @pytest.fixture
@@ -25,40 +25,40 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_mark_is_keyed(table: Path) -> None:
     """By Python's own HMAC over the whole file, under the key that lies there."""
-    found = mark_of(table)
-    key = key_place().read_bytes()
+    found = keyed_fingerprint(table)
+    key = key_path().read_bytes()
     assert len(key) == 32
     assert found == hmac.new(key, table.read_bytes(), hashlib.sha256).hexdigest()[:16]
     assert found != hashlib.sha256(table.read_bytes()).hexdigest()[:16]
-    assert mark_of(table) == found
+    assert keyed_fingerprint(table) == found
 
 
 def test_only_its_owner_reads_the_secret(table: Path) -> None:
-    mark_of(table)
-    assert stat.S_IMODE(key_place().stat().st_mode) == 0o600
-    assert stat.S_IMODE(key_place().parent.stat().st_mode) == 0o700
-    assert [p.name for p in key_place().parent.iterdir()] == ["key"]
-    key_place().chmod(0o640)
-    assert mark_of(table) is None
+    keyed_fingerprint(table)
+    assert stat.S_IMODE(key_path().stat().st_mode) == 0o600
+    assert stat.S_IMODE(key_path().parent.stat().st_mode) == 0o700
+    assert [p.name for p in key_path().parent.iterdir()] == ["key"]
+    key_path().chmod(0o640)
+    assert keyed_fingerprint(table) is None
 
 
 def test_another_machine_marks_otherwise(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = mark_of(table)
+    here = keyed_fingerprint(table)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
-    assert mark_of(table) not in (None, here)
+    assert keyed_fingerprint(table) not in (None, here)
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
 def test_a_damaged_secret_is_none(table: Path, content: bytes) -> None:
-    mark_of(table)
-    key_place().write_bytes(content)
-    assert mark_of(table) is None
+    keyed_fingerprint(table)
+    key_path().write_bytes(content)
+    assert keyed_fingerprint(table) is None
 
 
 def test_without_a_place_there_is_no_mark(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    assert mark_of(table) is None
+    assert keyed_fingerprint(table) is None
 
 
 def test_processes_that_start_together_share_one_secret(table: Path) -> None:
@@ -66,4 +66,4 @@ def test_processes_that_start_together_share_one_secret(table: Path) -> None:
     command = [sys.executable, "-c", f"{said}; print(mark_of(Path(sys.argv[1])))", str(table)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(4)]
     found = {one.communicate()[0].strip() for one in started}
-    assert found == {mark_of(table)}
+    assert found == {keyed_fingerprint(table)}

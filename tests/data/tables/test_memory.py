@@ -19,7 +19,7 @@ from epsilens.errors import InputError
 def usual(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EPSILENS_MEMORY", raising=False)
     monkeypatch.delenv("EPSILENS_SPILL", raising=False)
-    monkeypatch.setattr(memory_module, "_chosen", None)
+    monkeypatch.setattr(memory_module, "_memory_in_use", None)
 
 
 def settings() -> tuple[str, str]:

@@ -14,7 +14,7 @@ import pytest
 
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.address import masked
-from epsilens.data.tables.sources import Bundled, File, Frame, Url, bundled, names, source_of
+from epsilens.data.tables.sources import Bundled, File, Frame, Url, bundled_dataset, names, source_of
 from epsilens.errors import InputError
 
 ROWS = {"a": [1]}
@@ -61,7 +61,7 @@ FIVE = ["site", "age", "female", "black", "education"]
 
 @pytest.mark.parametrize("name", names())
 def test_the_sidecar_tells_the_truth(name: str) -> None:
-    about = bundled(name)
+    about = bundled_dataset(name)
     data = pd.read_parquet(about.path)
     assert hashlib.sha256(about.path.read_bytes()).hexdigest() == about.sha256
     assert (len(data), list(data.columns)) == (about.rows, list(about.columns))
@@ -73,7 +73,7 @@ def test_the_sidecar_tells_the_truth(name: str) -> None:
 
 
 def test_rand_hie_against_pandas() -> None:
-    data = pd.read_parquet(bundled("epsilens:rand-hie").path)
+    data = pd.read_parquet(bundled_dataset("epsilens:rand-hie").path)
     assert (len(data), data.person.nunique(), data.groupby("person").size().max()) == (20_190, 5_912, 5)
     assert (data.site == data.person // 100_000).all()
     assert data.groupby("person").age.nunique().max() == 1
@@ -86,14 +86,14 @@ def test_rand_hie_against_pandas() -> None:
 
 def test_rand_hie_sentence() -> None:
     found = scan("epsilens:rand-hie", FIVE, person="person")
-    one_row = pd.read_parquet(bundled("epsilens:rand-hie").path).drop_duplicates("person")
+    one_row = pd.read_parquet(bundled_dataset("epsilens:rand-hie").path).drop_duplicates("person")
     assert found.isolated == (one_row.groupby(FIVE, dropna=False).size() == 1).sum()
     assert found.sentence.startswith("42 of 100 people in this table (2,475 of 5,912) are alone")
     assert {s.columns: s.people for s in found.subsets}[tuple(FIVE[:4])] == 241
 
 
 def test_adult_against_pandas() -> None:
-    data = pd.read_parquet(bundled("epsilens:adult").path)
+    data = pd.read_parquet(bundled_dataset("epsilens:adult").path)
     quasi = ["age", "education", "marital_status", "race", "sex", "native_country"]
     found = scan("epsilens:adult", quasi)
     assert found.people == 32_561

@@ -308,7 +308,7 @@ def test_one_value_late_decides(
 ) -> None:
     """Nothing of the file but its first rows is looked at before it is read."""
     monkeypatch.setattr(csv_sniffer, "SAMPLE", 200)
-    monkeypatch.setattr(csv_reader, "_pieces", lambda path: iter(()))
+    monkeypatch.setattr(csv_reader, "_sample_pieces", lambda path: iter(()))
     path = given_file(tmp_path, "k,v\n" + f"1,{usual}\n" * 500 + f"2,{last}\n" + f"1,{usual}\n" * 10)
     found = read(path, duck)
     assert kinds(found) == {"k": "int64", "v": kind}
@@ -321,10 +321,10 @@ def test_one_value_late_decides(
 
 def test_pieces_from_all_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = given_file(tmp_path, "".join(f"{i},x\n" for i in range(100_000)))
-    pieces = list(csv_reader._pieces(path))
+    pieces = list(csv_reader._sample_pieces(path))
     assert len(pieces) == 8
     assert all(line.endswith(",x") for piece in pieces for line in piece.split("\n"))
-    assert not list(csv_reader._pieces(given_file(tmp_path, '1,"x"\n' * 30_000)))
+    assert not list(csv_reader._sample_pieces(given_file(tmp_path, '1,"x"\n' * 30_000)))
 
 
 @pytest.mark.slow
@@ -472,7 +472,7 @@ def test_a_full_disk_says_so(tmp_path: Path, duck: Any, monkeypatch: pytest.Monk
     def full(*_: Any) -> None:
         raise OSError(28, f"No space left on device {MARK}")
 
-    monkeypatch.setattr(csv_reader, "copied", full)
+    monkeypatch.setattr(csv_reader, "write_copies", full)
     assert "a disk that is full" in refusal(given_file(tmp_path, "a,b\n1,2\n"), duck)
 
 

@@ -44,13 +44,13 @@ def most_known(columns: int) -> int:
     return next((k for k in range(min(columns, 12), 0, -1) if count_subsets(columns, k) <= MOST_SUBSETS), 0)
 
 
-def affordable(columns: int, known_columns: int | None = None, settable: bool = True) -> None:
+def check_affordable(columns: int, known_columns: int | None = None, settable: bool = True) -> None:
     """Refuse more combinations than a scan looks at, before any is made; ``settable`` where known_columns can be set.
 
-    >>> affordable(64)
+    >>> check_affordable(64)
     Traceback (most recent call last):
     epsilens.errors.InputError: quasi_identifiers has 64 columns, about 1.8e+19 combinations, and at most 4,096 are looked at: name at most the 12 columns an attacker is likeliest to know, or set known_columns to 2 at most
-    >>> affordable(40, settable=False)
+    >>> check_affordable(40, settable=False)
     Traceback (most recent call last):
     epsilens.errors.InputError: quasi_identifiers has 40 columns, about 1.1e+12 combinations, and at most 4,096 are looked at: name at most the 12 columns an attacker is likeliest to know
     """  # noqa: E501 - the messages are one sentence, on one line
@@ -68,7 +68,7 @@ def affordable(columns: int, known_columns: int | None = None, settable: bool = 
 
 
 @dataclass(frozen=True)
-class Attack:
+class NoiseAttack:
     """The noise on the answers, and whether the attacker knows one of the two answers exactly."""
 
     noise: Noise = Noise.LAPLACE
@@ -76,11 +76,11 @@ class Attack:
     known: bool = False
 
     @classmethod
-    def on(cls, queries: tuple[Query, ...], noise: str, delta: float | None, known: bool) -> Attack:
+    def on(cls, queries: tuple[Query, ...], noise: str, delta: float | None, known: bool) -> NoiseAttack:
         """The attack on planned queries, or a sentence about noise that does not exist or does not fit them.
 
         >>> from ..queries import QueryKind
-        >>> Attack.on((Query(QueryKind.SUM, "visits", bounds=(0, 77)),), "geometric", None, False)
+        >>> NoiseAttack.on((Query(QueryKind.SUM, "visits", bounds=(0, 77)),), "geometric", None, False)
         Traceback (most recent call last):
         epsilens.errors.InputError: noise is 'geometric', which is for whole numbers, but 'sum visits bounds 0 77' is planned: use 'laplace' or 'gaussian'
         """  # noqa: E501 - the message is one sentence, on one line
@@ -107,7 +107,7 @@ class Attack:
         :math:`1-\frac12(1+r\varepsilon/8)e^{-r\varepsilon/4}`, and one answer known exactly
         :math:`1-\frac12 e^{-r\varepsilon/2}` (reference sheet §2).
 
-        >>> Attack().success(1.0, np.array([0.0, 1.0]), 1.0).round(12).tolist()
+        >>> NoiseAttack().success(1.0, np.array([0.0, 1.0]), 1.0).round(12).tolist()
         [0.5, 0.561924559522]
         """
         given = self._given(sensitivity)
@@ -120,7 +120,7 @@ class Attack:
     def largest_epsilon(self, at_most: float, gap: float, sensitivity: float) -> float | None:
         """The largest ε that keeps success at ``gap`` at or below ``at_most``; None when every ε does.
 
-        >>> round(Attack().largest_epsilon(0.55, 1.0, 1.0), 9)
+        >>> round(NoiseAttack().largest_epsilon(0.55, 1.0, 1.0), 9)
         0.804917289
         """
         if gap <= 0:
@@ -146,7 +146,7 @@ class ScanRequest:
     epsilon: float | None
     limit: float | None
     quantile: float | None
-    attack: Attack
+    attack: NoiseAttack
     show_people: bool
     sampling_fraction: float | None = None
 
@@ -169,7 +169,7 @@ class ScanRequest:
         **others: Any,
     ) -> ScanRequest:
         """The request of what a caller gave, or a sentence about the first argument that is wrong."""
-        at_most = _limit(limit)
+        at_most = _success_limit(limit)
         if epsilon is not None:
             epsilon = float(positive("epsilon", scalar("epsilon", epsilon)))
         if quantile is not None:
@@ -188,7 +188,7 @@ class ScanRequest:
         quasi = tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(names)
         if known_columns is not None:
             known_columns = integer("known_columns", known_columns, low=1, high=max(1, len(quasi)))
-        affordable(len(quasi), known_columns)
+        check_affordable(len(quasi), known_columns)
         return cls(
             quasi_identifiers=quasi,
             known_columns=known_columns,
@@ -198,7 +198,7 @@ class ScanRequest:
             min_query_size=fewest,
             max_rows=most,
             queries=planned,
-            attack=Attack.on(planned, noise, delta, known),
+            attack=NoiseAttack.on(planned, noise, delta, known),
             sampling_fraction=share,
             **others,
         )
@@ -231,7 +231,7 @@ class ScanRequest:
         return len(quasi) if self.known_columns is None else self.known_columns
 
 
-def _limit(limit: float | Mapping[str, float] | None) -> float | None:
+def _success_limit(limit: float | Mapping[str, float] | None) -> float | None:
     if isinstance(limit, Mapping):
         if set(limit) != {"success"}:
             raise InputError(

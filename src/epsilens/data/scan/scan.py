@@ -20,6 +20,7 @@ Minimum query size
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -28,34 +29,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ..queries import Query
-from ..tables.dialect import ones
-from ..tables.engines import Engine
+from ..queries import Query, QueryKind
+from ..schema.column_names import NameKind, meaning
+from ..tables.columns import column_of, value_of
+from ..tables.conditions import known_part
+from ..tables.dialect import as_integer, exact_sum, identical
+from ..tables.engines import Engine, need_ibis
 from ..tables.resources import memory
 from ..tables.table import OpenTable, open_table, reading
-from ..understanding.names import Kind, meaning
-from .alone import roll_up_rows
-from .classes import (
-    Shape,
+from .answer_combinations import (
+    AnswerCombination,
+    IsolatingPair,
+    JointGroupings,
+    isolating_combinations,
+    isolating_pairs,
+    joint_groupings,
+    query_families,
+)
+from .engine_rollup import encode_rows, roll_up_in_engine
+from .equivalence_classes import (
+    BaseShape,
+    DigestTexts,
+    Subset,
+    SubsetIsolation,
     TooManyClasses,
     class_expression,
-    crowded,
+    class_sizes,
+    column_shares,
+    digest_long_texts,
     fetch_classes,
-    local_classes,
-    long_texts,
-    with_digests,
+    isolated_people_values,
+    long_text_columns,
+    most_local_classes,
+    mostly_unique,
+    roll_up,
+    subsets_of,
 )
-from .codes import coded
-from .combinations import Isolating, isolating
-from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
-from .individuals import Texts, shown_people
-from .inside import roll_up_inside
-from .joint import Together, families_of, together
-from .pairs import IsolatingPair, isolating_pairs
-from .planned import PlannedRisk, planned_risks
 from .request import ScanRequest
-from .result import Isolation, Scan
-from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subsets_of
+from .result import GroupFacts, PlannedRisk, QueryRisk, Scan, SubsetResult, planned_risks, query_risk
+from .row_rollup import roll_up_rows
 
 Progress: TypeAlias = Callable[[int, int, str], None]
 
@@ -66,10 +78,10 @@ DISCLOSURE = (
 
 
 @dataclass(frozen=True)
-class _Found:
+class _RollupResult:
     """What both roll-ups, in numpy and in the engine, hand on."""
 
-    isolated: Isolated
+    isolated: SubsetIsolation
     sizes: dict[str, int]
     rows: int
     gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
@@ -77,18 +89,18 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Work:
+class _ScanState:
     """A scan under way: its question, the engine that holds the table, the subsets to roll up, whom to tell."""
 
     request: ScanRequest
     engine: Engine
     subsets: Sequence[Subset]
-    tell: _Teller
+    tell: _ProgressSteps
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> BaseShape:
         request = self.request
-        return Shape(len(request.quasi_identifiers), request.by_person, len(request.queries))
+        return BaseShape(len(request.quasi_identifiers), request.by_person, len(request.queries))
 
     def rolled(self, done: int, of: int) -> None:
         """One more subset is done."""
@@ -96,13 +108,13 @@ class _Work:
 
 
 @dataclass(frozen=True)
-class _Read:
+class _TableFacts:
     """All that is taken from the table: ``people`` is None where every row is one."""
 
-    found: _Found
+    found: _RollupResult
     facts: Sequence[GroupFacts]
     pairs: tuple[IsolatingPair, ...]
-    combinations: tuple[Isolating, ...]
+    combinations: tuple[AnswerCombination, ...]
     people: int | None
     max_rows: int
     notes: tuple[str, ...]
@@ -172,20 +184,20 @@ def scan(
     with open_table(table, engine) as opened:
         most = request.columns(opened.table)
         subsets = subsets_of(len(request.quasi_identifiers), most)
-        tell = _Teller(progress, len(subsets) + len(request.queries) + 2)
-        work = _Work(request, opened.engine, subsets, tell)
+        tell = _ProgressSteps(progress, len(subsets) + len(request.queries) + 2)
+        work = _ScanState(request, opened.engine, subsets, tell)
         with reading(opened):
-            read = _read(work, opened)
-        made = _judged(request, read, subsets, most, (opened.name, opened.engine.kind))
+            read = _table_facts(work, opened)
+        made = _scan_result(request, read, subsets, most, (opened.name, opened.engine.kind))
         # An assessment, which opens the table itself, looks closer and warns where one reads it first.
-        unnamed = () if isinstance(table, OpenTable) else _unnamed(opened.table.columns, request)
+        unnamed = () if isinstance(table, OpenTable) else _person_hint(opened.table.columns, request)
     tell("done", tell.total)
     return replace(made, notes=(*unnamed, *made.notes)) if unnamed else made
 
 
-def _unnamed(columns: Sequence[str], request: ScanRequest) -> tuple[str, ...]:
+def _person_hint(columns: Sequence[str], request: ScanRequest) -> tuple[str, ...]:
     """A word about columns whose names say whose row it is, where none was given as the person."""
-    named = [name for name in columns if (said := meaning(name)) is not None and said.kind is Kind.PERSON]
+    named = [name for name in columns if (said := meaning(name)) is not None and said.kind is NameKind.PERSON]
     likely = next((name for name in named if name not in request.quasi_identifiers), None)
     if request.by_person or likely is None:
         return ()
@@ -195,31 +207,35 @@ def _unnamed(columns: Sequence[str], request: ScanRequest) -> tuple[str, ...]:
     )
 
 
-def _read(work: _Work, opened: OpenTable) -> _Read:
+def _table_facts(work: _ScanState, opened: OpenTable) -> _TableFacts:
     """Everything a scan takes from the table."""
     request, engine = work.request, work.engine
-    base = base_table(opened.table, request)
-    people, max_rows, notes, most = _population(engine, base, request)
+    base = scan_base_table(opened.table, request)
+    people, max_rows, notes, most = _people_and_rows(engine, base, request)
     facts = []
     for i, query in enumerate(request.queries):
         work.tell(f"groups of {query}")
         facts.append(group_facts(engine, base, i, query, request.by_person))
-    found = _find(work, with_contributions(base, request, facts, most))
-    planned = _together(engine, base, request, facts)
+    found = _roll_up(work, add_contributions(base, request, facts, most))
+    planned = _planned_groupings(engine, base, request, facts)
     pairs = isolating_pairs(planned, request.min_query_size, request.show_people)
-    return _Read(found, facts, pairs, isolating(planned, request.min_query_size), people, max_rows, notes)
+    return _TableFacts(
+        found, facts, pairs, isolating_combinations(planned, request.min_query_size), people, max_rows, notes
+    )
 
 
-def _together(engine: Engine, base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> Together:
+def _planned_groupings(engine: Engine, base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> JointGroupings:
     """The planned answers to compare: not a single total that surely covers several people."""
     families = tuple(
-        f for f in families_of(request)
+        f for f in query_families(request)
         if len(f.totals) > 1 or f.secret is not None or facts[f.sides[0].index].lonely
     )  # fmt: skip
-    return together(engine, base, request, families)
+    return joint_groupings(engine, base, request, families)
 
 
-def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: int, where: tuple[str, str]) -> Scan:
+def _scan_result(
+    request: ScanRequest, read: _TableFacts, subsets: Sequence[Subset], most: int, where: tuple[str, str]
+) -> Scan:
     """The result: whom the minimum query size leaves exposed, what each query tells about them, what ε keeps it."""
     found, notes = read.found, list(read.notes)
     people = found.rows if read.people is None else read.people
@@ -229,7 +245,7 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
     by_size = {k: (n if reach else 0) for k, n in found.isolated.by_size.items()}
     isolated = by_size.get(most, 0)
     risks = tuple(
-        read_risk(query, fact, gap if reach else _nobody(), read.max_rows, request)
+        query_risk(query, fact, gap if reach else _no_gaps(), read.max_rows, request)
         for query, fact, gap in zip(request.queries, read.facts, found.gaps, strict=True)
     )
     names = [str(query) for query in request.queries]
@@ -246,7 +262,7 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
     return Scan(
         table=where[0], engine=where[1], rows=found.rows, people=people, person=request.person, quasi_identifiers=quasi,
         known_columns=most, min_query_size=fewest, isolated=isolated, class_sizes=found.sizes,
-        subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
+        subsets=tuple(SubsetResult(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
         fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)}, never=people - isolated,
         columns=column_shares(quasi, counted), queries=risks, pairs=read.pairs, planned=planned,
         epsilon=request.epsilon, limit=request.limit, quantile=request.quantile, noise=request.attack.noise,
@@ -256,7 +272,98 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
     )  # fmt: skip
 
 
-class _Teller:
+def scan_base_table(table: Any, request: ScanRequest) -> Any:
+    """The columns a scan needs, under its own names, so that none can meet a column of the user's.
+
+    ``q0…`` the quasi-identifiers, ``p`` the person; for query i: ``m{i}`` whether it covers the row, ``k{i}`` whether
+    the attacker must reckon with it, ``x{i}`` the clamped value, ``g{i}_0…`` the groups.
+    """
+    ibis = need_ibis()
+    quasi = request.quasi_identifiers
+    made = {f"q{j}": value_of(table[name], "quasi_identifiers") for j, name in enumerate(quasi)}
+    if request.person is not None:
+        made["p"] = value_of(column_of(table, request.person, "person"), "person")
+    for i, query in enumerate(request.queries):
+        query.check(table)
+        made[f"m{i}"] = query.rows(table)
+        made[f"k{i}"] = known_part(table, query.where, quasi) if query.where else ibis.literal(True)
+        if query.bounds is not None:
+            value = value_of(column_of(table, query.column, "query"), "query").cast("float64")
+            made[f"x{i}"] = value.clip(lower=query.bounds[0], upper=query.bounds[1])
+        for j, name in enumerate(query.groups):
+            made[f"g{i}_{j}"] = value_of(column_of(table, name, f"query {str(query)!r}"), "query")
+    return table.select(**made)
+
+
+def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -> GroupFacts:
+    """The groups of query i with their rows, people and mean, in the engine; their totals fetched."""
+    ibis = need_ibis()
+    rows = base.filter(base[f"m{i}"])
+    keys = [f"g{i}_{j}" for j in range(len(query.groups))]
+    value = rows[f"x{i}"] if query.bounds is not None else ibis.literal(0.0)
+    rows = rows.mutate(v=value) if keys else rows.mutate(v=value, g=1)
+    keys = keys or ["g"]
+    asked, total = exact_sum("s", rows["v"], max(map(abs, query.bounds or (0.0,))))
+    sums = {"n": rows.count(), **asked, "w": rows["v"].count()}
+    if person:
+        each = rows.group_by([*keys, "p"]).agg(**sums)
+        groups = each.group_by(keys).agg(**{name: each[name].sum() for name in sums}, people=each.count())
+    else:
+        groups = rows.group_by(keys).agg(**sums, people=rows.count())
+    groups = groups.mutate(mean=total(groups) / groups["w"].cast("float64").nullif(0))
+    got = engine.fetch(
+        groups.aggregate(
+            groups=groups.count(),
+            lonely=as_integer(groups["people"] == 1).sum(),
+            people=groups["people"].max(),
+            rows=groups["n"].max(),
+            mean=groups["mean"].max(),
+        )
+    ).to_pylist()[0]
+    number = {k: int(got[k] or 0) for k in ("groups", "lonely", "people", "rows")}
+    return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
+
+
+def add_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts], most_rows: int) -> Any:
+    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i.
+
+    Where an owner has several rows, at most ``most_rows``, amounts are cut to so many binary digits that their sums are
+    exact in any order: the same on every engine.
+    """
+    ibis = need_ibis()
+    min_query_size = request.min_query_size
+    joined, made = base, {name: base[name] for name in base.columns}
+    for i, (query, fact) in enumerate(zip(request.queries, facts, strict=True)):
+        if query.groups and (query.kind is QueryKind.AVERAGE or min_query_size > 1):
+            keys = [f"g{i}_{j}" for j in range(len(query.groups))]
+            right = fact.table.select(
+                **{f"r{i}_{j}": fact.table[k] for j, k in enumerate(keys)},
+                **{f"rn{i}": fact.table["n"], f"rp{i}": fact.table["people"], f"rm{i}": fact.table["mean"]},
+            )
+            on = [identical(base[k], right[f"r{i}_{j}"]) for j, k in enumerate(keys)]
+            joined = joined.left_join(right, on)  # one chain: engines read only so many tables within tables
+            people, count, mean = right[f"rp{i}"].fill_null(0), right[f"rn{i}"].fill_null(0), right[f"rm{i}"]
+        else:
+            people, count = ibis.literal(fact.people), ibis.literal(fact.rows)
+            mean = ibis.literal(fact.mean, type="float64")
+        if query.kind is QueryKind.SUM:
+            amount = base[f"x{i}"].abs()
+        elif query.kind is QueryKind.AVERAGE:
+            n = count.cast("float64")
+            amount = (base[f"x{i}"] - mean).abs() * (2 * n / (2 * n - 1))
+        else:
+            amount = ibis.literal(1.0)
+        covered = base[f"k{i}"]
+        if min_query_size > 1:
+            covered = covered & (people - 1 >= min_query_size)
+        if most_rows > 1 and query.bounds is not None:
+            step = 2.0 ** (52 - math.frexp(2 * max(map(abs, query.bounds)) * 2)[1] - most_rows.bit_length())
+            amount = (amount * step).floor().cast("float64") / step
+        made[f"c{i}"] = ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")
+    return joined.select(**made)
+
+
+class _ProgressSteps:
     """Counts steps for a progress callback, if there is one."""
 
     def __init__(self, callback: Progress | None, total: int) -> None:
@@ -268,7 +375,7 @@ class _Teller:
             self.callback(self.done, self.total, what)
 
 
-def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...], int]:
+def _people_and_rows(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...], int]:
     """People, the rows a person may use, what must be said about it, and the most rows anyone has.
 
     One small grouping, with a person only.
@@ -283,7 +390,7 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
         return None, 1, (), 1
     each = base.group_by("p").agg(n=base.count())
     got = engine.fetch(
-        each.aggregate(people=each.count(), most=each["n"].max(), lost=ones(each["p"].isnull()).sum())
+        each.aggregate(people=each.count(), most=each["n"].max(), lost=as_integer(each["p"].isnull()).sum())
     ).to_pylist()[0]
     if got["lost"]:
         raise InputError(
@@ -301,29 +408,29 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
     return int(got["people"]), most if max_rows is None else max_rows, notes, most
 
 
-def _find(work: _Work, base: Any) -> _Found:
+def _roll_up(work: _ScanState, base: Any) -> _RollupResult:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
     tell(f"classes, with {memory()}", 0)
-    texts, digested = base, long_texts(engine, base, shape)
-    base = with_digests(base, digested)
+    texts, digested = base, long_text_columns(engine, base, shape)
+    base = digest_long_texts(base, digested)
     rows_fit = not shape.person and engine.kind == "duckdb" and not request.show_people
-    if rows_fit and crowded(engine, base, shape):
-        found = _find_in_rows(work, base)
+    if rows_fit and mostly_unique(engine, base, shape):
+        found = _roll_up_in_rows(work, base)
         if found is not None:
             return found
         rows_fit = False
     expression = class_expression(base, shape)
-    most = local_classes(engine.kind, shape)
+    most = most_local_classes(engine.kind, shape)
     if engine.kind == "pyspark":  # groups once: what is counted is kept
         expression = engine.cache(expression)
-        if _rows(engine, expression) > most:
-            return _find_in_engine(work, base, expression)
+        if _count_rows(engine, expression) > most:
+            return _roll_up_in_engine(work, base, expression)
     try:
         classes = fetch_classes(engine, expression, shape, most, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        found = _find_in_rows(work, base) if rows_fit else None
-        return found or _find_in_engine(work, base, engine.cache(expression))
+        found = _roll_up_in_rows(work, base) if rows_fit else None
+        return found or _roll_up_in_engine(work, base, engine.cache(expression))
     tell("classes")
     isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
@@ -332,32 +439,36 @@ def _find(work: _Work, base: Any) -> _Found:
     for i in range(shape.queries):
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
-    rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
-    shown = shown_people(classes, isolated, request, Texts(engine, texts, digested)) if request.show_people else ()
-    return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
+    rows = _count_rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
+    shown = (
+        isolated_people_values(classes, isolated, request, DigestTexts(engine, texts, digested))
+        if request.show_people
+        else ()
+    )
+    return _RollupResult(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
-def _find_in_rows(work: _Work, base: Any) -> _Found | None:
+def _roll_up_in_rows(work: _ScanState, base: Any) -> _RollupResult | None:
     """The same where every row is a person, from codes of the rows; None where these are too wide or too many."""
-    made = coded(work.engine, base, work.shape)
+    made = encode_rows(work.engine, base, work.shape)
     if made is None:
         return None
-    rows = _rows(work.engine, base)
+    rows = _count_rows(work.engine, base)
     seen = lambda n: work.tell(f"rows: {n:,}", 0)  # noqa: E731
     found = roll_up_rows(work.engine, made, rows, work.shape.queries, work.subsets, seen, work.rolled)
     if found is None:
         return None
-    return _Found(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
+    return _RollupResult(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
-def _find_in_engine(work: _Work, base: Any, classes: Any) -> _Found:
+def _roll_up_in_engine(work: _ScanState, base: Any, classes: Any) -> _RollupResult:
     """The same from a table of classes that stays in the engine; only counts leave it."""
     work.tell("classes")
-    found = roll_up_inside(work.engine, classes, work.shape, work.subsets, work.rolled)
-    return _Found(found.isolated, class_sizes(*found.sizes), _rows(work.engine, base), found.gaps, ())
+    found = roll_up_in_engine(work.engine, classes, work.shape, work.subsets, work.rolled)
+    return _RollupResult(found.isolated, class_sizes(*found.sizes), _count_rows(work.engine, base), found.gaps, ())
 
 
-def _rows(engine: Engine, base: Any) -> int:
+def _count_rows(engine: Engine, base: Any) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
 
 
@@ -386,5 +497,5 @@ def _exceeded(
     return largest is not None and request.epsilon > largest
 
 
-def _nobody() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _no_gaps() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return np.empty(0), np.empty(0, np.int64)

@@ -80,12 +80,12 @@ class Address:
         """The parts as they are meant: ``%40`` decoded, ``${NAME}`` taken from the environment."""
         return Address(
             self.scheme.lower(),
-            _meant(self.user),
-            None if self.password is None else _meant(self.password),
-            _meant(self.host),
-            _meant(self.port),
-            _meant(self.path),
-            tuple((k, _meant(v)) for k, v in self.query),
+            _resolved(self.user),
+            None if self.password is None else _resolved(self.password),
+            _resolved(self.host),
+            _resolved(self.port),
+            _resolved(self.path),
+            tuple((k, _resolved(v)) for k, v in self.query),
             self.table,
         )
 
@@ -103,7 +103,7 @@ def address_of(text: str) -> Address:
     found = _PARTS.fullmatch(text)
     scheme = text.partition("://")[0]
     if scheme.lower() in FILE_SCHEMES:
-        return _of_file(text)
+        return _file_address(text)
     if found is None:
         raise InputError(
             f"the address {masked(text)!r} cannot be read: write it as {scheme}://user@host:port/database#table, the "
@@ -117,7 +117,7 @@ def address_of(text: str) -> Address:
     return Address(**parts, password=found["password"], path=path, query=query, table=table)
 
 
-def _of_file(text: str) -> Address:
+def _file_address(text: str) -> Address:
     """``duckdb://folder/file.db#table``: the table starts at the ``#`` that leaves the name of a file that exists."""
     scheme, _, rest = text.partition("://")
     ends = [m.start() for m in re.finditer("#", re.sub(_QUOTED, lambda m: "x" * len(m[0]), rest))]
@@ -133,7 +133,7 @@ def _file(path: str) -> str:
     return path if os.path.exists(path) or "%" not in path else unquote(path)
 
 
-def _meant(part: str) -> str:
+def _resolved(part: str) -> str:
     # The value of a variable is taken as it is: whoever sets one does not expect to encode it.
     pieces = _VARIABLE.split(part)
     return "".join(_variable(piece) if i % 2 else unquote(piece) for i, piece in enumerate(pieces))

@@ -14,10 +14,12 @@ the same on every engine:
 >>> from .table import open_table
 >>> table = {"cost": ["8,841.70", "n/a", "(12)"], "ward": ["Eye ", "eye", "EAR"], "day": ["31/12/2023", "1/2/24", ""]}
 >>> forms = {
-...     "cost": Form(As.NUMBER, empty=("N/A",)), "ward": Form(As.CATEGORY), "day": Form(As.DATE, order=Order.DAY_FIRST)
+...     "cost": ColumnFormat(ParsedType.NUMBER, empty=("N/A",)),
+...     "ward": ColumnFormat(ParsedType.CATEGORY),
+...     "day": ColumnFormat(ParsedType.DATE, order=DateOrder.DAY_FIRST),
 ... }
 >>> with open_table(table) as opened:
-...     opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+...     opened.engine.fetch(parse_columns(opened.table, forms)).to_pydict()
 {'cost': [8841.7, None, -12.0], 'ward': ['eye', 'eye', 'ear'], 'day': ['2023-12-31', '2024-02-01', None]}
 """
 
@@ -34,9 +36,9 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .dialect import is_nan, plain
+from .dialect import is_nan, normalized_values
 from .engines import need_ibis
-from .row_limit import in_hash_order, keep
+from .row_limit import hash_key, limit_rows
 from .table import open_table
 
 MOST_PEOPLE = 10_000_000
@@ -68,7 +70,7 @@ def value_of(column: Any, role: str) -> Any:
     bytes are refused.
     """
     ibis = need_ibis()
-    name, column = column.get_name(), plain(column)
+    name, column = column.get_name(), normalized_values(column)
     kind = column.type()
     if kind.is_floating():
         return ibis.ifelse(is_nan(column), ibis.null(kind), column) + 0.0
@@ -129,7 +131,7 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
     return numbers
 
 
-def counted_once(base: Any, groups: dict[int, int]) -> Any:
+def count_people_once(base: Any, groups: dict[int, int]) -> Any:
     """One row a person: for each query i whether they count (``m{i}``) and in which groups (``g{i}_j``).
 
     ``groups`` maps a query's number to how many columns it is split by. Someone in several groups of a query counts in
@@ -140,8 +142,8 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
     for i, columns in groups.items():  # one chain of joins: engines read only so many tables within tables
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
-        own = own.mutate(hash_=in_hash_order(own, ["p", *keys]))
-        once = keep(own, {f"m{i}": 1}, keys)
+        own = own.mutate(hash_=hash_key(own, ["p", *keys]))
+        once = limit_rows(own, {f"m{i}": 1}, keys)
         first = once.filter(once[f"kept_m{i}"])
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
         joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
@@ -152,7 +154,7 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
 # -- parsing of text columns -------------------------------------------------------------------------------------------
 
 
-class As(StrEnum):
+class ParsedType(StrEnum):
     """What the text becomes."""
 
     NUMBER = "number"
@@ -162,7 +164,7 @@ class As(StrEnum):
     TEXT = "text"
 
 
-class Order(StrEnum):
+class DateOrder(StrEnum):
     """How a date is written."""
 
     DAY_FIRST = "day month year"
@@ -171,23 +173,23 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True)
-class Form:
+class ColumnFormat:
     """How a column's text is to be read.
 
     ``decimal`` is the sign before the fraction of a number: with "." commas, blanks and apostrophes only group digits,
     with "," points do. ``empty`` are texts that stand for no value, in any capitals.
     """
 
-    kind: As
+    kind: ParsedType
     decimal: str = "."
-    order: Order = Order.YEAR_FIRST
+    order: DateOrder = DateOrder.YEAR_FIRST
     empty: tuple[str, ...] = ()
 
 
 #: Blanks of all kinds that tables have. Spelt out: engines disagree on what a class of characters holds.
 _BLANK = " \t\n\r\x0b\x0c\u00a0\u202f\u2007\ufeff"
 _MONEY = r"€$£¥₹₽₺₩₴%'’"
-_WORDS = (
+_CURRENCIES = (
     "[A-Z]{1,2}[$]|S/[.]?|RM|Kč|Ft|лв[.]?|kr[.]?|zł|Fr[.]|Rs[.]?|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR"
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -195,86 +197,88 @@ _YEAR, _MONTH, _DAY = "([0-9]{4}|[0-9]{2})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][
 _BETWEEN, _AFTER = "[-/., ]+", "([Tt ,].*)?$"
 #: For each order the pattern, and which of its parts are year, month and day.
 _DATES = {
-    Order.YEAR_FIRST: (f"^([0-9]{{4}}){_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_AFTER}", (1, 2, 3)),
-    Order.DAY_FIRST: (f"^{_DAY}{_BETWEEN}{_MONTH}{_BETWEEN}{_YEAR}{_AFTER}", (3, 2, 1)),
-    Order.MONTH_FIRST: (f"^{_MONTH}{_BETWEEN}{_DAY}{_BETWEEN}{_YEAR}{_AFTER}", (3, 1, 2)),
+    DateOrder.YEAR_FIRST: (f"^([0-9]{{4}}){_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_AFTER}", (1, 2, 3)),
+    DateOrder.DAY_FIRST: (f"^{_DAY}{_BETWEEN}{_MONTH}{_BETWEEN}{_YEAR}{_AFTER}", (3, 2, 1)),
+    DateOrder.MONTH_FIRST: (f"^{_MONTH}{_BETWEEN}{_DAY}{_BETWEEN}{_YEAR}{_AFTER}", (3, 1, 2)),
 }
 #: Capitals beyond A–Z whose small letter is one character: servers with a plain locale know none of them.
 _CAPITALS = "".join(c for c in map(chr, range(0xC0, 0x530)) if c.lower() != c and len(c.lower()) == 1)
 _SMALL = _CAPITALS.lower()
 
 
-def as_read(table: Any, forms: Mapping[str, Form], role: str = "read") -> Any:
+def parse_columns(table: Any, forms: Mapping[str, ColumnFormat], role: str = "read") -> Any:
     """The table with these columns read as their forms say."""
-    return table.mutate(**{name: _read(column_of(table, name, role), form) for name, form in forms.items()})
+    return table.mutate(**{name: _parsed(column_of(table, name, role), form) for name, form in forms.items()})
 
 
-def unread(table: Any, forms: Mapping[str, Form]) -> Any:
+def count_unparsed(table: Any, forms: Mapping[str, ColumnFormat]) -> Any:
     """One row that counts, for each column, the values that its form leaves out though something is recorded."""
     counts = {}
     for name, form in forms.items():
         column = column_of(table, name, "read", "data.read")
-        left = _read(column, form).isnull() & _recorded(column, form)
+        left = _parsed(column, form).isnull() & _is_recorded(column, form)
         counts[name] = need_ibis().ifelse(left, 1, 0).sum()
     return table.aggregate(**counts)
 
 
-def fold(text: str, form: Form) -> str:
+def normalize_text(text: str, form: ColumnFormat) -> str:
     """A text that somebody wrote beside the table, as a column of that form has it.
 
-    >>> fold(" Eye  Ward", Form(As.CATEGORY)), fold("f32.1", Form(As.CODE)), fold("Eye", Form(As.TEXT))
-    ('eye ward', 'F32.1', 'Eye')
+    >>> normalize_text(" Eye  Ward", ColumnFormat(ParsedType.CATEGORY))
+    'eye ward'
+    >>> normalize_text("f32.1", ColumnFormat(ParsedType.CODE)), normalize_text("Eye", ColumnFormat(ParsedType.TEXT))
+    ('F32.1', 'Eye')
     """
     if form.kind not in _FOLDED:
         return text
     plain = re.sub(f"[{_BLANK}]+", " ", text).strip(" ")
-    return plain.lower() if form.kind is As.CATEGORY else plain.upper()
+    return plain.lower() if form.kind is ParsedType.CATEGORY else plain.upper()
 
 
-def _read(column: Any, form: Form) -> Any:
+def _parsed(column: Any, form: ColumnFormat) -> Any:
     kind = column.type()
-    if form.kind is As.DATE and kind.is_integer():  # 20240131
+    if form.kind is ParsedType.DATE and kind.is_integer():  # 20240131
         column, kind = column.cast("string"), column.cast("string").type()
-    if form.kind is As.NUMBER and kind.is_numeric() and not kind.is_boolean():
+    if form.kind is ParsedType.NUMBER and kind.is_numeric() and not kind.is_boolean():
         return column
-    if form.kind is As.DATE and (kind.is_date() or kind.is_timestamp()):
+    if form.kind is ParsedType.DATE and (kind.is_date() or kind.is_timestamp()):
         return column if kind.is_date() else column.date()
     if not kind.is_string():
         whole = kind.is_integer() or kind.is_boolean() or kind.is_date()
-        if form.kind in (As.NUMBER, As.DATE) or not whole:
+        if form.kind in (ParsedType.NUMBER, ParsedType.DATE) or not whole:
             raise InputError(
                 f"read has {column.get_name()!r} as {form.kind}, but it is {kind}: leave it out, or read it as "
                 f"{'text' if whole else 'it is'}",
                 parameter="read",
             )
         return column.cast("string")
-    return need_ibis().ifelse(_recorded(column, form), _READERS[form.kind](column, form), None)
+    return need_ibis().ifelse(_is_recorded(column, form), _READERS[form.kind](column, form), None)
 
 
-def _recorded(column: Any, form: Form) -> Any:
+def _is_recorded(column: Any, form: ColumnFormat) -> Any:
     """Whether something is recorded: not nothing, not blanks, none of the words for nothing."""
     if not column.type().is_string():
         return column.notnull()
-    text = _lower(_plain(column))
-    words = ["", *(_nothing(word) for word in form.empty)]
+    text = _lower(_collapse_blanks(column))
+    words = ["", *(_normalized_null(word) for word in form.empty)]
     return column.notnull() & ~text.isin(words)
 
 
-def _nothing(word: str) -> str:
-    return fold(word, Form(As.CATEGORY))
+def _normalized_null(word: str) -> str:
+    return normalize_text(word, ColumnFormat(ParsedType.CATEGORY))
 
 
-def _plain(text: Any) -> Any:
+def _collapse_blanks(text: Any) -> Any:
     """The text without blanks at its ends, and one blank inside for many."""
     return text.re_replace(f"[{_BLANK}]+", " ").re_replace("^ | $", "")
 
 
-def _number(column: Any, form: Form) -> Any:
+def _parse_number(column: Any, form: ColumnFormat) -> Any:
     ibis = need_ibis()
-    text = _plain(column)
+    text = _collapse_blanks(column)
     grouping = "," if form.decimal == "." else "."
     point = f"[{form.decimal}]"
-    bare = text.re_replace(f"{_WORDS}|[{_BLANK}{_MONEY}]", "").replace("−", "-")
+    bare = text.re_replace(f"{_CURRENCIES}|[{_BLANK}{_MONEY}]", "").replace("−", "-")
     digits = f"([0-9]+|[0-9]{{1,3}}([{grouping}][0-9]{{2,3}})+)({point}[0-9]*)?|{point}[0-9]+"
     fits = bare.re_search(f"^[(]?[-+]?({digits})([eE][-+]?[0-9]{{1,3}})?[)]?-?$")
     negative = bare.re_search("^[(]?-|^[(].*[)]$|-$")
@@ -284,9 +288,9 @@ def _number(column: Any, form: Form) -> Any:
     return ibis.ifelse(negative, -value, value)
 
 
-def _date(column: Any, form: Form) -> Any:
+def _parse_date(column: Any, form: ColumnFormat) -> Any:
     ibis = need_ibis()
-    text = _in_digits(_plain(column))
+    text = _numeric_date(_collapse_blanks(column))
     pattern, places = _DATES[form.order]
     year, month, day = (text.re_extract(pattern, place) for place in places)
     after_2000 = year.re_search("^([0-2][0-9]|30)$")
@@ -295,7 +299,7 @@ def _date(column: Any, form: Form) -> Any:
     return ibis.ifelse(text.re_search(pattern), iso, ibis.null("string"))
 
 
-def _in_digits(text: Any) -> Any:
+def _numeric_date(text: Any) -> Any:
     """A date whose month has a name, or whose digits have nothing between them, as one of digits and hyphens."""
     ibis = need_ibis()
     named = text.lower()
@@ -307,14 +311,14 @@ def _in_digits(text: Any) -> Any:
 
 
 def _lower(text: Any) -> Any:
-    return _letters(text.lower(), _CAPITALS, _SMALL, str.lower)
+    return _change_case(text.lower(), _CAPITALS, _SMALL, str.lower)
 
 
 def _upper(text: Any) -> Any:
-    return _letters(text.upper(), _SMALL, _CAPITALS, str.upper)
+    return _change_case(text.upper(), _SMALL, _CAPITALS, str.upper)
 
 
-def _letters(text: Any, before: str, after: str, python: Callable[[str], str]) -> Any:
+def _change_case(text: Any, before: str, after: str, python: Callable[[str], str]) -> Any:
     """The letters that the engine's own function may leave as they are."""
     try:
         engine = text.get_backend().name
@@ -332,11 +336,11 @@ def _letters(text: Any, before: str, after: str, python: Callable[[str], str]) -
     return text
 
 
-_READERS: dict[As, Callable[[Any, Form], Any]] = {
-    As.NUMBER: _number,
-    As.DATE: _date,
-    As.CATEGORY: lambda column, form: _lower(_plain(column)),
-    As.CODE: lambda column, form: _upper(_plain(column)),
-    As.TEXT: lambda column, form: column,
+_READERS: dict[ParsedType, Callable[[Any, ColumnFormat], Any]] = {
+    ParsedType.NUMBER: _parse_number,
+    ParsedType.DATE: _parse_date,
+    ParsedType.CATEGORY: lambda column, form: _lower(_collapse_blanks(column)),
+    ParsedType.CODE: lambda column, form: _upper(_collapse_blanks(column)),
+    ParsedType.TEXT: lambda column, form: column,
 }
-_FOLDED = (As.CATEGORY, As.CODE)
+_FOLDED = (ParsedType.CATEGORY, ParsedType.CODE)

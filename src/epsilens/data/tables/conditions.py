@@ -14,9 +14,9 @@ from typing import Any
 
 from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
-from .dialect import arithmetic, balanced, binary_order, like
+from .dialect import arithmetic, balanced_join, binary_order, like
 from .engines import need_ibis
-from .failures import sentence
+from .failures import failure_phrase
 
 #: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
 _ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
@@ -91,7 +91,8 @@ def condition(table: Any, text: str, what: str = "where") -> Any:
         raise
     except Exception as error:
         raise InputError(
-            f"{what} is {_short(text)}: the types do not fit ({sentence(error)}); compare a column with its own kind",
+            f"{what} is {_short(text)}: the types do not fit ({failure_phrase(error)}); compare a column with its own "
+            "kind",
             parameter=what,
         ) from error
     if not is_boolean:
@@ -253,7 +254,7 @@ class _Builder:
             kinds.setdefault("floating" if right.type().is_floating() else "others", []).append((left, right))
         if not kinds:
             raise self.refuse(node)
-        return balanced(operator.or_, [some[0][0].isin([right for _, right in some]) for some in kinds.values()])
+        return balanced_join(operator.or_, [some[0][0].isin([right for _, right in some]) for some in kinds.values()])
 
     def like(self, node: Any) -> Any:
         value = self.build(node.this)
@@ -272,7 +273,7 @@ class _Builder:
             built = self.build(part)
             self.boolean(built, part)
             terms.append(built)
-        return balanced(self.binary[type(node)], terms)
+        return balanced_join(self.binary[type(node)], terms)
 
     def negative(self, node: Any) -> Any:
         if type(node.this) is self.exp.Literal and not node.this.is_string:

@@ -29,12 +29,12 @@ from typing import IO, Any
 
 from ...errors import InputError
 from .failures import Failure, failure_of
-from .resources import no_disk, no_memory
+from .resources import disk_error, memory_error
 
 # -- errors: the kind, the line and the remedy; never the text of the line ---------------------------------------------
 
 
-class Fault(StrEnum):
+class CsvFault(StrEnum):
     """What can be wrong with a text file."""
 
     EMPTY = "empty"
@@ -66,53 +66,53 @@ class Fault(StrEnum):
 
 _SAVE = "open it in the program that made it and save it as CSV (UTF-8)"
 _WORDS = {
-    Fault.EMPTY: "the file is empty; give a CSV with a header line",
-    Fault.EXCEL: "it is an Excel workbook, whatever its name says: open it, and save the sheet as CSV (UTF-8)",
-    Fault.PARQUET: "it is a Parquet file, whatever its name says: let its name end in .parquet",
-    Fault.ARROW: "it is an Arrow file, whatever its name says: read it with pyarrow.feather and pass the table",
-    Fault.ZIP: "it is a zip archive: unpack it, and give the file inside",
-    Fault.PDF: f"it is a PDF: {_SAVE}",
-    Fault.DATABASE: "it is a SQLite database: give sqlite:///FILE#table",
-    Fault.HTML: "it is a web page, not a CSV (a download that asked to sign in, perhaps): download the table itself",
-    Fault.XML: f"it is XML, not CSV: {_SAVE}",
-    Fault.JSON: "it is JSON, not CSV: read it with pandas.read_json and pass the frame, or save it as CSV",
-    Fault.BINARY: f"it is not text: {_SAVE}",
-    Fault.NUL: f"line {{line}} has a NUL byte, so it is damaged or not text: {_SAVE}",
-    Fault.ENCODING: f"line {{line}} is not {{encoding}} as the rest of it is: {_SAVE}",
-    Fault.PACKED: "it is compressed, and cut off or damaged: fetch it again, or unpack it",
-    Fault.NO_HEADER: "line {line} must name the columns, and seems to hold values: write a line of names above it",
-    Fault.TITLES: (
+    CsvFault.EMPTY: "the file is empty; give a CSV with a header line",
+    CsvFault.EXCEL: "it is an Excel workbook, whatever its name says: open it, and save the sheet as CSV (UTF-8)",
+    CsvFault.PARQUET: "it is a Parquet file, whatever its name says: let its name end in .parquet",
+    CsvFault.ARROW: "it is an Arrow file, whatever its name says: read it with pyarrow.feather and pass the table",
+    CsvFault.ZIP: "it is a zip archive: unpack it, and give the file inside",
+    CsvFault.PDF: f"it is a PDF: {_SAVE}",
+    CsvFault.DATABASE: "it is a SQLite database: give sqlite:///FILE#table",
+    CsvFault.HTML: "it is a web page, not a CSV (a download that asked to sign in, perhaps): download the table itself",
+    CsvFault.XML: f"it is XML, not CSV: {_SAVE}",
+    CsvFault.JSON: "it is JSON, not CSV: read it with pandas.read_json and pass the frame, or save it as CSV",
+    CsvFault.BINARY: f"it is not text: {_SAVE}",
+    CsvFault.NUL: f"line {{line}} has a NUL byte, so it is damaged or not text: {_SAVE}",
+    CsvFault.ENCODING: f"line {{line}} is not {{encoding}} as the rest of it is: {_SAVE}",
+    CsvFault.PACKED: "it is compressed, and cut off or damaged: fetch it again, or unpack it",
+    CsvFault.NO_HEADER: "line {line} must name the columns, and seems to hold values: write a line of names above it",
+    CsvFault.TITLES: (
         "the names of the columns seem to stand on line {line}: remove the lines above it, or put each field that "
         "contains a separator in double quotes"
     ),
-    Fault.UNNAMED: "line {line} names the columns, and leaves {columns} without a name: write one",
-    Fault.DUPLICATE: "line {line} names the columns, and has {columns} twice: rename one of the two",
-    Fault.CASE: (
+    CsvFault.UNNAMED: "line {line} names the columns, and leaves {columns} without a name: write one",
+    CsvFault.DUPLICATE: "line {line} names the columns, and has {columns} twice: rename one of the two",
+    CsvFault.CASE: (
         "line {line} has the columns {columns}, which engines that ignore case cannot tell apart: rename one of them"
     ),
-    Fault.SHORT: "line {line} has {fields} where the header has {width}{more}: complete the line, or remove it",
-    Fault.LONG: (
+    CsvFault.SHORT: "line {line} has {fields} where the header has {width}{more}: complete the line, or remove it",
+    CsvFault.LONG: (
         "line {line} has {fields} where the header has {width}{more}: put a field that contains the separator "
         "{separator} in double quotes, or remove what is too much"
     ),
-    Fault.QUOTE: (
+    CsvFault.QUOTE: (
         "line {line} has a quote that is not closed, or text after a closing quote{more}: write a quote inside a "
         "quoted field twice, and close each field"
     ),
-    Fault.LINE_SIZE: (
+    CsvFault.LINE_SIZE: (
         "line {line} is longer than {size} MB{more}: close the quote that was left open there, or shorten the line"
     ),
-    Fault.LINE_ENDS: "its lines end in different ways, and some inside a field: save it with one kind of line end",
-    Fault.OTHER: f"it does not parse as CSV: {_SAVE}",
+    CsvFault.LINE_ENDS: "its lines end in different ways, and some inside a field: save it with one kind of line end",
+    CsvFault.OTHER: f"it does not parse as CSV: {_SAVE}",
 }
 _SEPARATORS = {",": "(a comma)", ";": "(a semicolon)", "\t": "(a tab)", "|": "(a bar)"}
 #: The longest line that is read, in bytes.
 LONGEST = 16_000_000
 
 
-def refused(
+def csv_error(
     path: str,
-    fault: Fault,
+    fault: CsvFault,
     *,
     line: int = 0,
     lines: int = 1,
@@ -124,7 +124,7 @@ def refused(
 ) -> InputError:
     """The error that says it in one sentence.
 
-    >>> str(refused("people.csv", Fault.SHORT, line=17, lines=2, fields=3, width=5))
+    >>> str(csv_error("people.csv", CsvFault.SHORT, line=17, lines=2, fields=3, width=5))
     "table is 'people.csv': line 17 has 3 fields where the header has 5 (2 such lines in all): complete the line, or remove it"
     """  # noqa: E501 - the message is one sentence, on one line
     said = _WORDS[fault].format(
@@ -140,16 +140,16 @@ def refused(
     return InputError(f"table is {path!r}: {said}", parameter="table")
 
 
-def failed(path: str, error: BaseException, folder: Path) -> InputError:
+def read_error(path: str, error: BaseException, folder: Path) -> InputError:
     """What is said when it was not the file's fault, without the words of the engine, which quotes cells."""
     kind = failure_of(error)
     if kind is Failure.DISK:
-        return no_disk(folder.parent)
+        return disk_error(folder.parent)
     if kind is Failure.MEMORY:
-        return no_memory()
+        return memory_error()
     if isinstance(error, PermissionError):
         return InputError(f"table is {path!r}: the file may not be read: change its permissions", parameter="table")
-    return refused(path, Fault.OTHER)
+    return csv_error(path, CsvFault.OTHER)
 
 
 def line_at(path: Path, position: int) -> int:
@@ -173,8 +173,8 @@ SAMPLE = 1 << 20
 _STEP = 1 << 22
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {
-    b"PAR1": Fault.PARQUET, b"ARROW1": Fault.ARROW, b"FEA1": Fault.ARROW, b"\xff\xff\xff\xff": Fault.ARROW,
-    b"\xd0\xcf\x11\xe0": Fault.EXCEL, b"%PDF": Fault.PDF, b"SQLite format 3\x00": Fault.DATABASE,
+    b"PAR1": CsvFault.PARQUET, b"ARROW1": CsvFault.ARROW, b"FEA1": CsvFault.ARROW, b"\xff\xff\xff\xff": CsvFault.ARROW,
+    b"\xd0\xcf\x11\xe0": CsvFault.EXCEL, b"%PDF": CsvFault.PDF, b"SQLite format 3\x00": CsvFault.DATABASE,
 }  # fmt: skip
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
@@ -184,7 +184,7 @@ WESTERN = "cp1252"
 
 
 @dataclass(frozen=True)
-class Text:
+class TextFile:
     """A file, and how it is written."""
 
     path: Path
@@ -199,26 +199,26 @@ class Text:
         return not self.packing and self.encoding.startswith("utf-8")
 
 
-def looked_at(path: Path, name: str) -> Text:
+def inspect_text(path: Path, name: str) -> TextFile:
     """What the first megabyte says; ``name`` is what errors call the file."""
     with path.open("rb") as file:
         start = file.read(16)
     if start.startswith(b"PK\x03\x04"):
-        raise refused(name, Fault.EXCEL if _is_workbook(path) else Fault.ZIP)
+        raise csv_error(name, CsvFault.EXCEL if _is_workbook(path) else CsvFault.ZIP)
     packing = next((kind for magic, kind in _PACKED.items() if start.startswith(magic)), "")
-    with _bytes(path, packing, name) as stream:
+    with _open_bytes(path, packing, name) as stream:
         head = stream.read(SAMPLE)
         whole = not stream.read(1)
     foreign = next((fault for magic, fault in _FOREIGN.items() if head.startswith(magic)), None)
     if foreign is not None:
-        raise refused(name, foreign)
-    encoding = _encoding(head, whole, name)
+        raise csv_error(name, foreign)
+    encoding = _detect_encoding(head, whole, name)
     text = codecs.getincrementaldecoder(encoding)("replace").decode(head)
     _check_is_table(text, name)
-    return Text(path, packing, encoding, text, whole)
+    return TextFile(path, packing, encoding, text, whole)
 
 
-def plain(text: Text, folder: Path, name: str) -> Path:
+def utf8_file(text: TextFile, folder: Path, name: str) -> Path:
     """The file in UTF-8, not compressed: itself, or a copy in ``folder``."""
     if text.plain:
         if not re.search(r"[*?\[]", str(text.path)):
@@ -226,22 +226,22 @@ def plain(text: Text, folder: Path, name: str) -> Path:
         link = folder / "file"  # DuckDB takes such a name for a pattern
         link.symlink_to(text.path.absolute())
         return link
-    return _rewritten(text, text.encoding, folder / "decoded", name)
+    return _utf8_copy(text, text.encoding, folder / "decoded", name)
 
 
-def from_western(text: Text, folder: Path, name: str) -> Path:
+def windows_1252_copy(text: TextFile, folder: Path, name: str) -> Path:
     """The same, of a file whose first byte that is not ASCII turned out not to be UTF-8."""
-    return _rewritten(text, WESTERN, folder / "western", name)
+    return _utf8_copy(text, WESTERN, folder / "western", name)
 
 
-def _rewritten(text: Text, encoding: str, copy: Path, name: str) -> Path:
+def _utf8_copy(text: TextFile, encoding: str, copy: Path, name: str) -> Path:
     if encoding.startswith("utf-8"):
-        with _bytes(text.path, text.packing, name) as stream, copy.open("wb") as out:
+        with _open_bytes(text.path, text.packing, name) as stream, copy.open("wb") as out:
             while piece := stream.read(_STEP):
                 out.write(piece)
         return copy
     decoder = codecs.getincrementaldecoder(encoding)("strict")
-    with _bytes(text.path, text.packing, name) as stream, copy.open("wb") as out:
+    with _open_bytes(text.path, text.packing, name) as stream, copy.open("wb") as out:
         try:
             while piece := stream.read(_STEP):
                 out.write(decoder.decode(piece).encode())
@@ -252,11 +252,11 @@ def _rewritten(text: Text, encoding: str, copy: Path, name: str) -> Path:
             out.flush()
             line = line_at(copy, out.tell()) if out.tell() else 1
             shown = "Windows-1252" if encoding == WESTERN else encoding.upper()
-            raise refused(name, Fault.ENCODING, line=line, encoding=shown) from None
+            raise csv_error(name, CsvFault.ENCODING, line=line, encoding=shown) from None
     return copy
 
 
-def one_line_end(path: Path, folder: Path, escape: str) -> Path:
+def normalized_line_ends(path: Path, folder: Path, escape: str) -> Path:
     """A copy in which every row ends in LF; line ends inside quotes stay as they are.
 
     Outside and inside alternate with each quote, and a doubled one inside changes nothing.
@@ -283,17 +283,17 @@ def check_nul(path: Path, name: str) -> None:
     with path.open("rb") as file:
         while piece := file.read(_STEP):
             if (found := piece.find(b"\0")) >= 0:
-                raise refused(name, Fault.NUL, line=line_at(path, position + found))
+                raise csv_error(name, CsvFault.NUL, line=line_at(path, position + found))
             position += len(piece)
 
 
-def contains(path: Path, words: bytes) -> bool:
+def file_contains(path: Path, words: bytes) -> bool:
     """Whether the file has these bytes somewhere."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return data.find(words) >= 0
 
 
-def western(path: Path) -> bool:
+def is_windows_1252(path: Path) -> bool:
     """Whether the first bytes that are not ASCII are not UTF-8 either."""
     with path.open("rb") as file:
         while piece := file.read(_STEP):
@@ -308,18 +308,18 @@ def western(path: Path) -> bool:
 
 
 @contextmanager
-def _bytes(path: Path, packing: str, name: str) -> Iterator[IO[bytes] | Any]:
+def _open_bytes(path: Path, packing: str, name: str) -> Iterator[IO[bytes] | Any]:
     """The bytes inside, whatever packs them."""
     try:
-        with _opened(path, packing) as stream:
+        with _open_packed(path, packing) as stream:
             yield stream
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
         if not packing or getattr(error, "errno", None) is not None:
             raise
-        raise refused(name, Fault.PACKED) from None
+        raise csv_error(name, CsvFault.PACKED) from None
 
 
-def _opened(path: Path, packing: str) -> Any:
+def _open_packed(path: Path, packing: str) -> Any:
     if packing == "gzip":
         return gzip.open(path)
     if packing == "bz2":
@@ -333,9 +333,9 @@ def _opened(path: Path, packing: str) -> Any:
     return path.open("rb")
 
 
-def _encoding(head: bytes, whole: bool, name: str) -> str:
+def _detect_encoding(head: bytes, whole: bool, name: str) -> str:
     if not head.strip():
-        raise refused(name, Fault.EMPTY)
+        raise csv_error(name, CsvFault.EMPTY)
     marked = next((kind for mark, kind in _MARKS.items() if head.startswith(mark)), None)
     if marked is not None:
         return marked
@@ -345,8 +345,8 @@ def _encoding(head: bytes, whole: bool, name: str) -> str:
         odd, even = head[1:4096:2].count(0), head[0:4096:2].count(0)
         if max(odd, even) > 0.3 * len(head[:4096]) / 2 and min(odd, even) < 0.1 * max(odd, even):
             return "utf-16-le" if odd > even else "utf-16-be"
-    if _strange(head) > max(16, 0.05 * len(head)):
-        raise refused(name, Fault.BINARY)
+    if _count_control_bytes(head) > max(16, 0.05 * len(head)):
+        raise csv_error(name, CsvFault.BINARY)
     try:
         codecs.getincrementaldecoder("utf-8")("strict").decode(head, final=whole)
         return "utf-8"
@@ -357,10 +357,10 @@ def _encoding(head: bytes, whole: bool, name: str) -> str:
             return WESTERN
         before = head[: error.start]
         line = 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
-        raise refused(name, Fault.ENCODING, line=line) from None
+        raise csv_error(name, CsvFault.ENCODING, line=line) from None
 
 
-def _strange(head: bytes) -> int:
+def _count_control_bytes(head: bytes) -> int:
     """How many bytes no text has."""
     return len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))))
 
@@ -368,11 +368,11 @@ def _strange(head: bytes) -> int:
 def _check_is_table(text: str, name: str) -> None:
     start = text.lstrip("\ufeff \t\r\n")[:2000].lower()
     if re.match(r"<!doctype html|<html|<head|<body|<table", start):
-        raise refused(name, Fault.HTML)
+        raise csv_error(name, CsvFault.HTML)
     if re.match(r"<\?xml|<[a-z]+[^,;\t|]*>\s*<", start):
-        raise refused(name, Fault.HTML if "<html" in start else Fault.XML)
+        raise csv_error(name, CsvFault.HTML if "<html" in start else CsvFault.XML)
     if re.match(r'\{\s*"|\[\s*[\[{]|\{\s*\}|\[\s*\]', start):
-        raise refused(name, Fault.JSON)
+        raise csv_error(name, CsvFault.JSON)
 
 
 def _is_workbook(path: Path) -> bool:
@@ -399,7 +399,7 @@ _VALUE = re.compile(rf"{_NUMBER.pattern}|\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}([
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """How a file is written.
 
     ``width`` is the number of fields of each row; those beyond ``names`` have no name, and must be empty throughout.
@@ -416,16 +416,16 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _CsvRow:
     fields: list[str]
     line: int  # its first
     number: int  # counted with the empty ones
 
 
-def layout(head: str, *, whole: bool, name: str) -> Layout:
+def detect_layout(head: str, *, whole: bool, name: str) -> CsvLayout:
     """The layout of a file that begins with ``head``; ``whole`` when that is all of it.
 
-    >>> found = layout("sep=;\\nname;height\\nAnna;1,65\\n", whole=True, name="people.csv")
+    >>> found = detect_layout("sep=;\\nname;height\\nAnna;1,65\\n", whole=True, name="people.csv")
     >>> found.separator, found.names, found.header_line
     (';', ('name', 'height'), 2)
     """
@@ -434,27 +434,27 @@ def layout(head: str, *, whole: bool, name: str) -> Layout:
     start = told.end() if told else 0
     offered = (str(told[1] or told[2]),) if told else SEPARATORS
     first = 2 if told else 1
-    tried = [_tried(separator, head[start:], whole, first) for separator in offered]
+    tried = [_separator_fit(separator, head[start:], whole, first) for separator in offered]
     found = max((each for each in tried if each is not None), key=lambda each: each[0], default=None)
     if found is None:
-        raise refused(name, Fault.EMPTY)
+        raise csv_error(name, CsvFault.EMPTY)
     _, separator, escape, rows, header = found
     below = rows[header + 1 :]
-    if header and not _differs(rows[header], below):
-        raise refused(name, Fault.TITLES, line=rows[header].line)
-    names = _names(rows[header], name)
-    return Layout(
+    if header and not _has_typed_column(rows[header], below):
+        raise csv_error(name, CsvFault.TITLES, line=rows[header].line)
+    names = _column_names(rows[header], name)
+    return CsvLayout(
         separator=separator,
         escape=escape,
         names=names,
-        width=_width(names, rows[header], below),
+        width=_field_count(names, rows[header], below),
         header_line=rows[header].line,
         skip=rows[header].number,
-        padded=bool(below) and all(len(row.fields) > 1 and _blank_first(row.fields[1:]) for row in below),
+        padded=bool(below) and all(len(row.fields) > 1 and _starts_with_blank(row.fields[1:]) for row in below),
     )
 
 
-def rows_in(text: str, found: Layout) -> Iterator[list[str]]:
+def sample_rows(text: str, found: CsvLayout) -> Iterator[list[str]]:
     """The fields of the rows below the header, as Python's csv module reads them; what it cannot read ends them."""
     with contextlib.suppress(csv.Error):
         for row in _rows(text.removeprefix("\ufeff"), found.separator, found.escape):
@@ -462,7 +462,7 @@ def rows_in(text: str, found: Layout) -> Iterator[list[str]]:
                 yield [field.strip() for field in row.fields] if found.padded else row.fields
 
 
-def _rows(text: str, separator: str, escape: str, first: int = 1) -> Iterator[_Row]:
+def _rows(text: str, separator: str, escape: str, first: int = 1) -> Iterator[_CsvRow]:
     before = csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.reader(
         io.StringIO(text, newline=""),
@@ -476,35 +476,35 @@ def _rows(text: str, separator: str, escape: str, first: int = 1) -> Iterator[_R
         line = first
         for number, fields in enumerate(reader, first):
             if fields:
-                yield _Row(fields, line, number)
+                yield _CsvRow(fields, line, number)
             line = reader.line_num + first
     finally:
         csv.field_size_limit(before)
 
 
-def _tried(
+def _separator_fit(
     separator: str, text: str, whole: bool, first: int
-) -> tuple[tuple[int, float], str, str, list[_Row], int] | None:
+) -> tuple[tuple[int, float], str, str, list[_CsvRow], int] | None:
     """How well a separator fits, the way quotes are written, the rows and which of them names the columns."""
     escape = '"'
-    rows, good = _some(text, separator, escape, whole, first)
+    rows, good = _first_rows(text, separator, escape, whole, first)
     if not good and '\\"' in text:
-        others, good = _some(text, separator, "\\", whole, first)
+        others, good = _first_rows(text, separator, "\\", whole, first)
         if good:
             escape, rows = "\\", others
     if not rows:
         return None
     widths = Counter(len(row.fields) for row in rows)
     width = max(widths, key=lambda each: (widths[each], each))
-    header = _header(rows, width)
-    likely = _can_name(rows[header].fields) and len(rows[header].fields) > 1
+    header = _header_index(rows, width)
+    likely = _looks_like_header(rows[header].fields) and len(rows[header].fields) > 1
     rank = 0 if not likely else 1 if header else 2
     return (rank, widths[width] / len(rows) * (1 - 1 / width)), separator, escape, rows, header
 
 
-def _some(text: str, separator: str, escape: str, whole: bool, first: int) -> tuple[list[_Row], bool]:
+def _first_rows(text: str, separator: str, escape: str, whole: bool, first: int) -> tuple[list[_CsvRow], bool]:
     """The first rows, and whether all of them could be read and are equally long."""
-    rows: list[_Row] = []
+    rows: list[_CsvRow] = []
     good = True
     try:
         for row in islice(_rows(text, separator, escape, first), _ROWS):
@@ -516,14 +516,14 @@ def _some(text: str, separator: str, escape: str, whole: bool, first: int) -> tu
     return rows, good and len({len(row.fields) for row in rows}) == 1
 
 
-def _header(rows: list[_Row], width: int) -> int:
+def _header_index(rows: list[_CsvRow], width: int) -> int:
     """Which row names the columns: the first, or the one below titles and comments.
 
     A title has at most one field that is not empty, and a comment begins with #; below them stands a row with as many
     fields as the others, all of them names.
     """
     for i, row in enumerate(rows[:_TITLES]):
-        if i and len(_trimmed(row.fields)) > 1 and len(row.fields) == width and _can_name(row.fields):
+        if i and len(_strip_fields(row.fields)) > 1 and len(row.fields) == width and _looks_like_header(row.fields):
             return i
         title = sum(bool(field.strip()) for field in row.fields) <= 1
         comment = row.fields[0].lstrip().startswith("#") and len(row.fields) != width
@@ -532,7 +532,7 @@ def _header(rows: list[_Row], width: int) -> int:
     return 0
 
 
-def _differs(header: _Row, below: list[_Row]) -> bool:
+def _has_typed_column(header: _CsvRow, below: list[_CsvRow]) -> bool:
     """Whether some column has values that are no names: numbers or dates under a word.
 
     Without that the lines above may be rows too, and nothing is left out on a guess.
@@ -544,29 +544,29 @@ def _differs(header: _Row, below: list[_Row]) -> bool:
     return False
 
 
-def _names(header: _Row, name: str) -> tuple[str, ...]:
-    fields = _trimmed(header.fields)
+def _column_names(header: _CsvRow, name: str) -> tuple[str, ...]:
+    fields = _strip_fields(header.fields)
     numbers = [field for field in fields if _NUMBER.fullmatch(field)]
-    if not fields or (numbers and not _counted(fields, numbers)):
-        raise refused(name, Fault.NO_HEADER, line=header.line)
+    if not fields or (numbers and not _are_years_or_counts(fields, numbers)):
+        raise csv_error(name, CsvFault.NO_HEADER, line=header.line)
     if not fields[0] and all(fields[1:]) and ROW not in map(str.casefold, fields):
         fields[0] = ROW
     missing = [i for i, field in enumerate(fields, 1) if not field]
     if missing:
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        raise refused(name, Fault.UNNAMED, line=header.line, columns=f"column {missing[0]:,}{more}")
+        raise csv_error(name, CsvFault.UNNAMED, line=header.line, columns=f"column {missing[0]:,}{more}")
     seen: dict[str, str] = {}
     for field in fields:
         other = seen.get(field.casefold())
         if other == field:
-            raise refused(name, Fault.DUPLICATE, line=header.line, columns=f"{field[:60]!r}")
+            raise csv_error(name, CsvFault.DUPLICATE, line=header.line, columns=f"{field[:60]!r}")
         if other is not None:
-            raise refused(name, Fault.CASE, line=header.line, columns=f"{other[:60]!r} and {field[:60]!r}")
+            raise csv_error(name, CsvFault.CASE, line=header.line, columns=f"{other[:60]!r} and {field[:60]!r}")
         seen[field.casefold()] = field
     return tuple(fields)
 
 
-def _counted(fields: list[str], numbers: list[str]) -> bool:
+def _are_years_or_counts(fields: list[str], numbers: list[str]) -> bool:
     """Whether the numbers among the names are years, or count: 1, 2, 3; a row of values has others."""
     if len(numbers) == len(fields) or not all(number.isdecimal() for number in numbers):
         return False
@@ -576,7 +576,7 @@ def _counted(fields: list[str], numbers: list[str]) -> bool:
     return years or (len(values) > 2 and len(steps) == 1 and steps != {0})
 
 
-def _width(names: tuple[str, ...], header: _Row, below: list[_Row]) -> int:
+def _field_count(names: tuple[str, ...], header: _CsvRow, below: list[_CsvRow]) -> int:
     """The fields of a row: as many as the header has, unless every row has more or fewer without a name."""
     widths = {len(row.fields) for row in below}
     if len(widths) == 1:
@@ -587,7 +587,7 @@ def _width(names: tuple[str, ...], header: _Row, below: list[_Row]) -> int:
     return len(header.fields)
 
 
-def _trimmed(fields: list[str]) -> list[str]:
+def _strip_fields(fields: list[str]) -> list[str]:
     """The fields without the blanks around them, and without empty ones at the end."""
     made = [field.strip().removeprefix("\ufeff") for field in fields]
     while made and not made[-1]:
@@ -595,13 +595,13 @@ def _trimmed(fields: list[str]) -> list[str]:
     return made
 
 
-def _can_name(fields: list[str]) -> bool:
-    made = _trimmed(fields)
+def _looks_like_header(fields: list[str]) -> bool:
+    made = _strip_fields(fields)
     if not made or not all(made[1:]) or len({field.casefold() for field in made}) < len(made):
         return False
     numbers = [field for field in made if _NUMBER.fullmatch(field)]
-    return not numbers or _counted(made, numbers)
+    return not numbers or _are_years_or_counts(made, numbers)
 
 
-def _blank_first(fields: list[str]) -> bool:
+def _starts_with_blank(fields: list[str]) -> bool:
     return all(field.startswith(" ") for field in fields)

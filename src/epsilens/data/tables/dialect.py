@@ -66,13 +66,13 @@ def _function(name: str, result: str, arguments: int) -> Callable[..., Any]:
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def plain(column: Any) -> Any:
+def normalized_values(column: Any) -> Any:
     """The column's values, read in one way on every engine: times in UTC without a zone, text compared as it stands."""
     import ibis
 
     kind, engine = column.type(), name_of(column)
     if engine == "sqlite":
-        return _as_stored(column)
+        return _sqlite_values(column)
     if kind.is_timestamp() and kind.timezone is not None:
         if engine == "pyspark":
             return _function("convert_timezone", "timestamp", 2)("UTC", column)
@@ -84,7 +84,7 @@ def plain(column: Any) -> Any:
     return column
 
 
-def ones(flag: Any) -> Any:
+def as_integer(flag: Any) -> Any:
     """A condition as 1 and 0, to be added up; PostgreSQL makes a boolean a number of 32 bits and no other."""
     return flag.cast("int32")
 
@@ -136,11 +136,11 @@ def md5(text: Any) -> Any:
     if engine == "postgres":
         return _function("md5", "string", 1)(_function("convert_to", "binary", 2)(text, "UTF8"))
     if engine == "sqlite":
-        return _own(text, "epsilens_md5", "string", 1)(text)
+        return _sqlite_function(text, "epsilens_md5", "string", 1)(text)
     return text.hexdigest("md5")
 
 
-def numbered(rows: Any, columns: Sequence[str], name: str) -> Any:
+def number_duplicates(rows: Any, columns: Sequence[str], name: str) -> Any:
     """The rows of these columns, those that are alike told apart by a number from 0 on."""
     import ibis
 
@@ -152,22 +152,22 @@ def numbered(rows: Any, columns: Sequence[str], name: str) -> Any:
     return same.mutate(**{name: ibis.range(0, same[many]).unnest()}).drop(many)
 
 
-def side_by_side(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
+def stacked_pairs(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
     """For each row as many rows ``k``, ``a``, ``b`` as there are triples of a number and two columns of it."""
     import ibis
 
     if name_of(rows) in ("postgres", "sqlite"):  # which have no lists of records
         each = [rows.select(k=ibis.literal(k, "int64"), a=a, b=b) for k, a, b in triples]
-        return balanced(lambda one, other: one.union(other), each)
+        return balanced_join(lambda one, other: one.union(other), each)
     made = [ibis.struct({"k": ibis.literal(k, "int64"), "a": a, "b": b}) for k, a, b in triples]
     flat = rows.select(step=ibis.array(made).unnest())
     return flat.select(k=flat["step"]["k"], a=flat["step"]["a"], b=flat["step"]["b"])
 
 
-def balanced(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
+def balanced_join(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
     """The terms joined as a flat tree: thousands in a row would nest too deep to be written, or to be read.
 
-    >>> balanced(lambda a, b: f"({a}{b})", "abcd")
+    >>> balanced_join(lambda a, b: f"({a}{b})", "abcd")
     '((ab)(cd))'
     """
     left = list(terms)
@@ -194,16 +194,16 @@ def arithmetic(apply: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
         return ibis.ifelse(apply(a, b).abs() < _WHOLE, apply(left, right), ibis.null("int64"))
     if apply is operator.mod:
         return finite(_remainder(a, b, "float64"))
-    return finite(_guarded(apply, a, b) if name_of(a + b) == "postgres" else apply(a, b))
+    return finite(_postgres_arithmetic(apply, a, b) if name_of(a + b) == "postgres" else apply(a, b))
 
 
 def _remainder(left: Any, right: Any, kind: str) -> Any:
     if name_of(left + right) == "sqlite":
-        return _own(left + right, "epsilens_remainder", kind, 2)(left, right)
+        return _sqlite_function(left + right, "epsilens_remainder", kind, 2)(left, right)
     return left % right
 
 
-def _guarded(apply: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _postgres_arithmetic(apply: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """PostgreSQL complains of results too large or too small, where the others go to infinity and zero."""
     import ibis
 
@@ -225,7 +225,7 @@ _HOUR = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]"
 _YES, _NO = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
-def _as_stored(column: Any) -> Any:
+def _sqlite_values(column: Any) -> Any:
     """SQLite's values: those stored as their column says are taken as they are, others read one by one."""
     import ibis
 
@@ -233,20 +233,20 @@ def _as_stored(column: Any) -> Any:
     if kind.is_string():
         return column + ""  # a column may have a collation that ignores capitals; an expression has none
     if kind.is_boolean():
-        read = _own(column, "epsilens_flag", "boolean", 1)(column)
+        read = _sqlite_function(column, "epsilens_flag", "boolean", 1)(column)
         return ibis.ifelse(stored.isin(("integer", "null")), column.cast("int64") != 0, read)
     if kind.is_date() or kind.is_timestamp() or kind.is_time():
         name = "day" if kind.is_date() else "time" if kind.is_time() else "moment"
         usual = {"day": _DAY, "time": _HOUR, "moment": f"{_DAY} {_HOUR}"}[name]
         if kind.is_timestamp() and kind.timezone is not None:
-            return _own(column, "epsilens_moment", "timestamp", 1)(column)
-        read = _own(column, f"epsilens_{name}", str(kind), 1)(column)
+            return _sqlite_function(column, "epsilens_moment", "timestamp", 1)(column)
+        read = _sqlite_function(column, f"epsilens_{name}", str(kind), 1)(column)
         return ibis.ifelse(_function("glob", "boolean", 2)(usual, column), column, read)
     if kind.is_integer():
-        read = _own(column, "epsilens_whole", str(kind), 1)(column)
+        read = _sqlite_function(column, "epsilens_whole", str(kind), 1)(column)
         return ibis.ifelse(stored.isin(("integer", "null")), column, read)
     if kind.is_floating() or kind.is_decimal():
-        read = _own(column, "epsilens_number", str(kind), 1)(column)
+        read = _sqlite_function(column, "epsilens_number", str(kind), 1)(column)
         return ibis.ifelse(stored.isin(("real", "integer", "null")), column, read)
     return column
 
@@ -301,18 +301,18 @@ def _md5(text: str | None) -> str | None:
     return None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-_OWN: dict[str, Callable[..., Any]] = {
+_SQLITE_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "epsilens_day": _day, "epsilens_moment": _moment, "epsilens_time": _time, "epsilens_flag": _flag,
     "epsilens_number": _number, "epsilens_whole": _whole, "epsilens_remainder": _remainder_of, "epsilens_md5": _md5,
 }  # fmt: skip
 
 
-def _own(expression: Any, name: str, result: str, arguments: int) -> Callable[..., Any]:
+def _sqlite_function(expression: Any, name: str, result: str, arguments: int) -> Callable[..., Any]:
     """One of our functions, taught to the SQLite connection once: not while it reads, when it would refuse."""
     backend = _backend(expression)
     known = backend.__dict__.setdefault("_epsilens_functions", set())
     if (id(backend.con), name) not in known:
-        backend.con.create_function(name, arguments, _OWN[name], deterministic=True)
+        backend.con.create_function(name, arguments, _SQLITE_FUNCTIONS[name], deterministic=True)
         known.add((id(backend.con), name))
     return _function(name, result, arguments)
 
@@ -331,7 +331,7 @@ def batches(connection: Any, expression: Any, size: int) -> Iterator[Any]:
     schema = expression.as_table().schema()
     connection._run_pre_execute_hooks(expression)
     arrow = schema.to_pyarrow()
-    readers = [_reader(kind) for kind in schema.types]
+    readers = [_arrow_converter(kind) for kind in schema.types]
     with _cursor(connection, connection.compile(expression)) as cursor:
         while rows := cursor.fetchmany(size):
             columns = zip(readers, arrow, zip(*rows, strict=True), strict=True)
@@ -353,7 +353,7 @@ def _cursor(connection: Any, query: str) -> Iterator[Any]:
         yield cursor
 
 
-def _reader(kind: Any) -> Callable[[Any], Any]:
+def _arrow_converter(kind: Any) -> Callable[[Any], Any]:
     """From what a driver gives to what Arrow takes."""
     if kind.is_boolean():
         return bool
@@ -387,14 +387,14 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
 # 2⁻⁷⁰ for ten million rows: far below what a floating sum loses. Columns of whole numbers are added up as they are.
 #
 # A sum that is to be published under noise must not even depend on the data by how it is cut: its values are whole
-# numbers of :class:`Steps`, which follow from the bounds alone, and one row moves it by at most the larger bound.
+# numbers of :class:`SumSteps`, which follow from the bounds alone, and one row moves it by at most the larger bound.
 
 _BITS = 61  # a sign, and a bit to spare
 _MANY = 2**34 - 1  # rows: more than any table here, and sums keep 52 bits of the largest value
 
 
 @dataclass(frozen=True)
-class Grid:
+class SumGrid:
     """How the values of a column are cut: 2^-``shift`` and 2^-(``shift`` + ``fine``), or whole numbers."""
 
     shift: int
@@ -402,7 +402,7 @@ class Grid:
     whole: bool = False
 
     @classmethod
-    def of(cls, largest: float, rows: int, whole: bool = False) -> Grid:
+    def of(cls, largest: float, rows: int, whole: bool = False) -> SumGrid:
         """For so many values of at most this size; ``whole`` where they are whole numbers."""
         spare = _BITS - rows.bit_length()
         exponent = math.frexp(largest)[1]
@@ -426,7 +426,7 @@ class Grid:
     def total(self, *sums: int) -> Fraction:
         """What the sums of the parts amount to.
 
-        >>> Grid.of(1.5, 3).total(2**58, 2**58)
+        >>> SumGrid.of(1.5, 3).total(2**58, 2**58)
         Fraction(576460752303423489, 576460752303423488)
         """
         if self.whole:
@@ -437,7 +437,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Steps:
+class SumSteps:
     """Values as whole numbers of steps, from ``low`` to ``high`` of them; a step is 10^-``digits``.
 
     The ends lie within the bounds, never beyond: a row adds at most what the bounds say.
@@ -448,11 +448,11 @@ class Steps:
     digits: int
 
     @classmethod
-    def of(cls, low: float, high: float) -> Steps:
+    def of(cls, low: float, high: float) -> SumSteps:
         """For these bounds: a million steps or more to the larger one, and room for a billion rows in 53 bits.
 
-        >>> Steps.of(0.0, 250.0), Steps.of(-0.1, 0.1)
-        (Steps(low=0, high=2500000, digits=4), Steps(low=-1000000, high=1000000, digits=7))
+        >>> SumSteps.of(0.0, 250.0), SumSteps.of(-0.1, 0.1)
+        (SumSteps(low=0, high=2500000, digits=4), SumSteps(low=-1000000, high=1000000, digits=7))
         """
         ends = [Fraction(Decimal(repr(float(end)))) for end in (low, high)]
         largest = max(abs(low), abs(high))
@@ -484,7 +484,7 @@ class Steps:
 
 def exact_sum(name: str, value: Any, largest: float, rows: int = _MANY) -> tuple[dict[str, Any], Callable[[Any], Any]]:
     """The sums of floating values to ask for, and what makes one number of them again, both inside the engine."""
-    grid = Grid.of(largest, rows)
+    grid = SumGrid.of(largest, rows)
     asked = {f"{name}{k}": part.sum() for k, part in enumerate(grid.parts(value))}
 
     def together(summed: Any) -> Any:

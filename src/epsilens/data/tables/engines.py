@@ -30,8 +30,8 @@ from urllib.parse import quote, unquote
 from ...errors import InputError, MissingExtra
 from . import dialect
 from .address import FILE_SCHEMES, Address, address_of, found_password, masked
-from .failures import Failure, failure_of, refusal, sentence
-from .resources import Folder, memory, no_disk, no_memory
+from .failures import Failure, engine_error, failure_of, failure_phrase
+from .resources import Folder, disk_error, memory, memory_error
 from .sources import quoted
 
 # -- databases by address ----------------------------------------------------------------------------------------------
@@ -40,9 +40,14 @@ from .sources import quoted
 
 
 #: Engines whose driver one of our own extras brings: its package.
-_OURS = {"postgres": "psycopg", "mysql": "mysqlclient"}
+_OWN_DRIVERS = {"postgres": "psycopg", "mysql": "mysqlclient"}
 #: Other names that people know an engine by.
-_ALSO = {"postgresql": "postgres", "mariadb": "mysql", "sqlserver": "mssql", "databricks+connector": "databricks"}
+_SCHEME_ALIASES = {
+    "postgresql": "postgres",
+    "mariadb": "mysql",
+    "sqlserver": "mssql",
+    "databricks+connector": "databricks",
+}
 _PART = re.compile(r'"((?:[^"]|"")*)"|`([^`]*)`|([^."`][^.]*)')
 _SECONDS = 15
 _MANY = 50
@@ -79,7 +84,7 @@ def sqlite(address: Address, ibis: Any, parameter: str = "table") -> Any:
     try:
         return ibis.sqlite.from_connection(_sqlite(path))
     except Exception as error:
-        raise refusal(error, address.text, "sqlite", parameter=parameter) from None
+        raise engine_error(error, address.text, "sqlite", parameter=parameter) from None
 
 
 def _sqlite(path: str) -> sqlite3.Connection:
@@ -103,19 +108,19 @@ def _sqlite(path: str) -> sqlite3.Connection:
 
 def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
     """A connection to a server; a password is looked for where the server asks for one."""
-    scheme = _ALSO.get(address.scheme.lower(), address.scheme.lower())
+    scheme = _SCHEME_ALIASES.get(address.scheme.lower(), address.scheme.lower())
     _need_driver(scheme, ibis, parameter)
     filled = address.filled
     try:
         try:
-            return _connected(scheme, filled, ibis)
+            return _connect_scheme(scheme, filled, ibis)
         except Exception as error:
             if filled.password is not None or failure_of(error) is not Failure.NO_PASSWORD:
                 raise
             password = found_password("@".join(filter(None, (filled.user, filled.host))) or scheme)
             if password is None:
                 raise
-        return _connected(scheme, replace(filled, password=password), ibis)
+        return _connect_scheme(scheme, replace(filled, password=password), ibis)
     except InputError:
         raise
     except Exception as error:
@@ -125,13 +130,13 @@ def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
                 "the address and its settings",
                 parameter=parameter,
             ) from None
-        raise refusal(error, address.text, scheme, parameter=parameter) from None
+        raise engine_error(error, address.text, scheme, parameter=parameter) from None
 
 
 def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
     known = sorted({point.name for point in ibis.util.backend_entry_points()} - {*FILE_SCHEMES, "polars", "datafusion"})
     if scheme not in known:
-        close = get_close_matches(scheme, [*known, *FILE_SCHEMES, *_ALSO], n=1)
+        close = get_close_matches(scheme, [*known, *FILE_SCHEMES, *_SCHEME_ALIASES], n=1)
         hint = f" (did you mean {close[0]}://?)" if close else ""
         raise InputError(
             f"{parameter} is an address that starts with {scheme[:40]!r}, which is no database: give one of "
@@ -142,8 +147,8 @@ def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
         getattr(ibis, scheme)
     except (ImportError, AttributeError) as error:
         purpose = f"a table of {scheme}"
-        if scheme in _OURS:
-            raise MissingExtra(_OURS[scheme], extra=scheme, purpose=purpose) from None
+        if scheme in _OWN_DRIVERS:
+            raise MissingExtra(_OWN_DRIVERS[scheme], extra=scheme, purpose=purpose) from None
         named = getattr(error, "name", None)
         driver = f"the package {named!r}" if named else "its driver"
         raise InputError(
@@ -151,7 +156,7 @@ def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
         ) from None
 
 
-def _connected(scheme: str, address: Address, ibis: Any) -> Any:
+def _connect_scheme(scheme: str, address: Address, ibis: Any) -> Any:
     if scheme == "postgres":
         return _postgres(address, ibis)
     return ibis.connect(replace(address, scheme=scheme).encoded)
@@ -199,18 +204,18 @@ def find_table(connection: Any, name: str, where: str) -> Any:
         if len(tables) != 1:
             raise InputError(
                 f"table is {where!r}: the database has {len(tables)} tables; end the address with #table"
-                f"{_list(tables)}",
+                f"{_shown_tables(tables)}",
                 parameter="table",
             )
         name = f'"{tables[0]}"'
-    for place, table in _readings(name):
-        found = _found(connection, place, table, where)
+    for place, table in _name_readings(name):
+        found = _lookup_table(connection, place, table, where)
         if found is not None:
-            return _known_types(found)
-    raise InputError(f"table is {name!r}: {_unknown(connection, name)}", parameter="table")
+            return _without_unknown_types(found)
+    raise InputError(f"table is {name!r}: {_missing_table_hint(connection, name)}", parameter="table")
 
 
-def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _name_readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """The ways to read a name, as the schema and the table; a dot may be part of either."""
     seen = set()
     for text in (name, unquote(name)):
@@ -222,20 +227,20 @@ def _readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield way
 
 
-def _found(connection: Any, place: tuple[str, ...], table: str, where: str) -> Any:
+def _lookup_table(connection: Any, place: tuple[str, ...], table: str, where: str) -> Any:
     database = None if not place else place[0] if len(place) == 1 else place
     try:
         return connection.table(table, database=database)
     except Exception as error:
         if failure_of(error) is not Failure.MISSING and type(error).__name__ != "AnalysisException":
-            raise refusal(error, where, connection.name) from None
+            raise engine_error(error, where, connection.name) from None
     if connection.name == "postgres" and not place:
-        schema = _on_path(connection, table)
+        schema = _postgres_schema(connection, table)
         return None if schema is None else connection.table(table, database=schema)
     return None
 
 
-def _on_path(connection: Any, table: str) -> str | None:
+def _postgres_schema(connection: Any, table: str) -> str | None:
     """Where PostgreSQL itself would find the table; Ibis looks into the first schema of the path alone."""
     with connection.con.cursor() as cursor, connection.con.transaction():
         row = cursor.execute(
@@ -246,7 +251,7 @@ def _on_path(connection: Any, table: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _known_types(table: Any) -> Any:
+def _without_unknown_types(table: Any) -> Any:
     """Columns of a type that Ibis does not know (PostgreSQL's citext, domains) as text."""
     odd = [name for name, kind in table.schema().items() if kind.is_unknown()]
     return table.mutate(**{name: table[name].cast("string") for name in odd}) if odd else table
@@ -258,13 +263,13 @@ def _tables(connection: Any, schema: str | None = None) -> list[str]:
     return []
 
 
-def _list(tables: list[str]) -> str:
+def _shown_tables(tables: list[str]) -> str:
     return f" ({', '.join(tables[:8])}{', …' if len(tables) > 8 else ''})" if tables else ""
 
 
-def _unknown(connection: Any, name: str) -> str:
+def _missing_table_hint(connection: Any, name: str) -> str:
     """What to say of a table that is not there: one of nearly that name, or of that name elsewhere."""
-    last = list(_readings(name))[-1][1]
+    last = list(_name_readings(name))[-1][1]
     tables = _tables(connection)
     schemas: list[str] = []
     with suppress(Exception):
@@ -300,11 +305,11 @@ _JAVA = "install Java 17 or newer, or use engine='duckdb'"
 
 
 @contextmanager
-def hushed() -> Iterator[None]:
+def quiet_spark() -> Iterator[None]:
     """No warnings and no logs of pyspark: it warns of every pandas 3, and logs errors with the values in them."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [each.disabled for each in loggers]
-    root, others = logging.getLogger(), _Others()
+    root, others = logging.getLogger(), _NotPy4j()
     with warnings.catch_warnings():
         for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
             warnings.simplefilter("ignore", kind)
@@ -319,7 +324,7 @@ def hushed() -> Iterator[None]:
                 each.disabled = was
 
 
-class _Others(logging.Filter):
+class _NotPy4j(logging.Filter):
     """Lets pass what others say: py4j tells of an interrupt, with all its lines, in nobody's name."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -338,7 +343,7 @@ def own_session(master: str | None = None, settings: Mapping[str, str] | None = 
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtra("pyspark", extra="spark", purpose="the engine 'spark'") from error
-    with hushed(), tempfile.TemporaryFile() as log:  # Java holds it too, as long as it lives
+    with quiet_spark(), tempfile.TemporaryFile() as log:  # Java holds it too, as long as it lives
         running = SparkSession.getActiveSession()
         if running is not None:
             return running
@@ -355,7 +360,7 @@ def own_session(master: str | None = None, settings: Mapping[str, str] | None = 
             raise
         except Exception as error:
             raise InputError(
-                f"engine is 'spark': Spark did not start ({_why(error, log)})", parameter="engine"
+                f"engine is 'spark': Spark did not start ({_start_failure(error, log)})", parameter="engine"
             ) from None
 
 
@@ -376,7 +381,7 @@ def _need_java() -> None:
         raise InputError(f"engine is 'spark', which needs Java, and {where}: {_JAVA}", parameter="engine")
 
 
-def _why(error: Exception, log: IO[bytes] | None) -> str:
+def _start_failure(error: Exception, log: IO[bytes] | None) -> str:
     text = ""
     if log is not None:
         log.seek(0)
@@ -389,10 +394,10 @@ def _why(error: Exception, log: IO[bytes] | None) -> str:
         return "the master is none of Spark's: give local[4], spark://host:7077, yarn or k8s://…"
     if re.search(r"masters are unresponsive|Failed to connect to master|UnknownHost|Connection refused", text):
         return "no Spark master answers there: check the host and the port"
-    return f"{sentence(error)}: check Spark's settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), or {_JAVA}"
+    return f"{failure_phrase(error)}: check Spark's settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), or {_JAVA}"
 
 
-def unchanged(session: Any) -> Callable[[], None]:
+def settings_restorer(session: Any) -> Callable[[], None]:
     """Remember the settings of somebody's session; what comes back restores them."""
     before = {name: session.conf.get(name, None) for name in _CHANGED}
 
@@ -424,7 +429,7 @@ def need_ibis() -> Any:
 
 
 @contextmanager
-def _deep() -> Iterator[None]:
+def _deep_recursion() -> Iterator[None]:
     """Room to translate deep expressions into SQL, which recurses: thirty planned counts nest a few hundred deep."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, _DEPTH))
@@ -460,23 +465,23 @@ class Engine:
 
     def at_end(self, undo: Callable[[], Any]) -> None:
         """Have ``undo`` called when the engine is closed, the last one first."""
-        self._ending.callback(_quietly, undo)
+        self._ending.callback(_undo_quietly, undo)
 
     @contextmanager
     def safely(self) -> Iterator[None]:
         """Work on the engine: quiet, and with errors in our words, which name no cell."""
         try:
-            with hushed(), _deep():
+            with quiet_spark(), _deep_recursion():
                 yield
         except InputError:
             raise
         except Exception as error:
             kind = failure_of(error) if self.owned and self.kind == "duckdb" else Failure.OTHER
             if kind is Failure.MEMORY:
-                raise no_memory() from None
+                raise memory_error() from None
             if kind is Failure.DISK:
-                raise no_disk(self.folder().parent) from None
-            raise refusal(error, self.table, self.kind, self.columns) from None
+                raise disk_error(self.folder().parent) from None
+            raise engine_error(error, self.table, self.kind, self.columns) from None
 
     def tables(self) -> list[str]:
         """The names of the connection's tables."""
@@ -572,7 +577,7 @@ class Engine:
         """Drop the temporary tables and files, and the connection if it was made here."""
         self._ending.close()
         if self.owned:
-            with hushed(), suppress(Exception):  # a server that is gone needs no farewell
+            with quiet_spark(), suppress(Exception):  # a server that is gone needs no farewell
                 self.connection.disconnect()
         if self._folder is not None:
             self._folder.close()
@@ -582,9 +587,9 @@ def _name() -> str:
     return f"epsilens_{uuid.uuid4().hex}"
 
 
-def _quietly(undo: Callable[[], Any]) -> None:
+def _undo_quietly(undo: Callable[[], Any]) -> None:
     """Undo what can be: the connection, or what was made on it, may be gone."""
-    with hushed(), suppress(Exception):
+    with quiet_spark(), suppress(Exception):
         undo()
 
 
@@ -599,7 +604,7 @@ def connect(engine: Any = None) -> Engine:
     if isinstance(engine, Engine):
         return engine
     if engine is None or engine == "duckdb":
-        return _own_duckdb(ibis)
+        return _sealed_duckdb(ibis)
     if engine in ("spark", "pyspark"):
         return on_session(own_session())
     if isinstance(engine, str) and "://" in engine:
@@ -621,11 +626,11 @@ def connect_address(text: str, parameter: str) -> Engine:
     address = address_of(text)
     scheme = address.scheme.lower()
     if scheme == "duckdb":
-        made = _own_duckdb(ibis)
+        made = _sealed_duckdb(ibis)
         if address.path in ("", ":memory:") and parameter == "engine":
             return made
         try:
-            return _attached(made, check_file(address, parameter), address.text, parameter)
+            return _attach_file(made, check_file(address, parameter), address.text, parameter)
         except BaseException:
             made.close()
             raise
@@ -635,31 +640,31 @@ def connect_address(text: str, parameter: str) -> Engine:
         return on_session(own_session(text.partition("#")[0]))
     if scheme in ("pyspark", "databricks+spark"):
         return on_session(own_session(settings=dict(address.filled.query)))
-    with hushed():
+    with quiet_spark():
         return Engine(server(address, ibis, parameter), owned=True)
 
 
-def _own_duckdb(ibis: Any) -> Engine:
+def _sealed_duckdb(ibis: Any) -> Engine:
     made = _duckdb(ibis)
     for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
         made.connection.con.execute(f"SET {name} = false")
     return made
 
 
-def _attached(made: Engine, path: str, text: str, parameter: str) -> Engine:
+def _attach_file(made: Engine, path: str, text: str, parameter: str) -> Engine:
     """A file of DuckDB beside an engine of our own, so that memory and spill are ours whatever the file says."""
     try:
         made.connection.con.execute(f"ATTACH {quoted(os.path.abspath(path))} AS epsilens_file (TYPE duckdb, READ_ONLY)")
         made.connection.con.execute("USE epsilens_file")
     except Exception as error:
-        raise refusal(error, text, "duckdb", parameter=parameter) from None
+        raise engine_error(error, text, "duckdb", parameter=parameter) from None
     return made
 
 
 def on_session(session: Any) -> Engine:
     """An engine on a Spark session. It is the process's, not ours: closing it would end other people's work."""
-    with hushed():
-        restore = unchanged(session)
+    with quiet_spark():
+        restore = settings_restorer(session)
         made = Engine(need_ibis().pyspark.connect(session))
     made.at_end(restore)
     return made

@@ -6,7 +6,7 @@ Of a failure of no known kind only the class is named.
 
 >>> failure_of(MemoryError("while hashing 'Jo Smith'"))
 <Failure.MEMORY: 'memory'>
->>> str(refusal(ValueError("bad value 'Jo Smith'"), "people.csv", "duckdb"))
+>>> str(engine_error(ValueError("bad value 'Jo Smith'"), "people.csv", "duckdb"))
 "table is 'people.csv': duckdb could not read it (ValueError); check the file and the types of its columns"
 """
 
@@ -155,7 +155,7 @@ _TEXTS: tuple[tuple[str, Failure], ...] = (
 def failure_of(error: BaseException) -> Failure:
     """The kind of failure; of errors that wrap others, the outermost that is known."""
     for each in _chain(error):
-        found = _of_one(each)
+        found = _classify(each)
         if found is not Failure.OTHER:
             return found
     return Failure.OTHER
@@ -170,7 +170,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         each = each.__cause__ or (None if each.__suppress_context__ else each.__context__)
 
 
-def _of_one(error: BaseException) -> Failure:
+def _classify(error: BaseException) -> Failure:
     text = str(error)
     if re.search(_TEXTS[0][0], text, re.IGNORECASE) or getattr(error, "errno", None) == 28:
         return Failure.DISK  # every engine files it under something else
@@ -184,27 +184,27 @@ def _of_one(error: BaseException) -> Failure:
         if kind.__name__ in _CLASSES:
             return _CLASSES[kind.__name__]
     if hasattr(error, "getCondition"):  # Spark names its errors
-        named = _in(str(error.getCondition()))
+        named = _classify_text(str(error.getCondition()))
         if named is not Failure.OTHER:
             return named
-    return _in(text)
+    return _classify_text(text)
 
 
-def _in(text: str) -> Failure:
+def _classify_text(text: str) -> Failure:
     return next((kind for words, kind in _TEXTS if re.search(words, text, re.IGNORECASE)), Failure.OTHER)
 
 
-def sentence(error: BaseException) -> str:
+def failure_phrase(error: BaseException) -> str:
     """What happened, short enough to stand inside one sentence; never the words of the error itself.
 
-    >>> sentence(ValueError("could not convert 'Jo Smith'")), sentence(KeyError("Jo Smith"))
+    >>> failure_phrase(ValueError("could not convert 'Jo Smith'")), failure_phrase(KeyError("Jo Smith"))
     ('a value does not fit the type of its column', 'KeyError')
     """
     kind = failure_of(error)
     return type(error).__name__ if kind is Failure.OTHER else _WORDS[kind][0]
 
 
-def refusal(
+def engine_error(
     error: BaseException, table: str, engine: str, columns: Iterable[str] = (), *, parameter: str = "table"
 ) -> InputError:
     """The error to raise instead of an engine's own; ``columns`` are the names it may mention."""

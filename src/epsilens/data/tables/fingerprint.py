@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .columns import value_of
-from .dialect import md5, name_of, ones
+from .dialect import as_integer, md5, name_of
 from .engines import need_ibis
-from .row_limit import canonical
+from .row_limit import canonical_text
 
 if TYPE_CHECKING:
     from .table import OpenTable
@@ -33,7 +33,7 @@ _BYTES = 32
 _SHOWN = 16  # hexadecimal digits: enough to tell the tables of a machine apart
 
 
-def fingerprint(opened: OpenTable) -> str:
+def content_fingerprint(opened: OpenTable) -> str:
     """What a table holds, in a few digits: the same for the same rows in any order and in any form.
 
     A CSV, its copy as Parquet or in a database, and a frame of it agree, on every engine: numbers count as numbers,
@@ -41,29 +41,29 @@ def fingerprint(opened: OpenTable) -> str:
     one pass. Whoever knows all other records finds a person by it: to be hashed under a key, never shown.
     """
     table = opened.table
-    names = sorted(name for name in table.columns if _plain(table[name].type()))
-    texts = [canonical(_unified(value_of(table[name], "table"))) for name in names]
+    names = sorted(name for name in table.columns if _is_hashable(table[name].type()))
+    texts = [canonical_text(_unified_type(value_of(table[name], "table"))) for name in names]
     row = need_ibis().literal(_KEY)
     for text in texts:
         row = row + _BETWEEN + text
     hashed = table.select(row=md5(row))
-    parts = hashed.select(**{f"p{i}": _number(hashed["row"], start) for i, start in enumerate(_STARTS)})
+    parts = hashed.select(**{f"p{i}": _hex_number(hashed["row"], start) for i, start in enumerate(_STARTS)})
     sums = {name: parts[name].sum().cast("int64") for name in parts.columns}
     got = opened.engine.fetch(parts.aggregate(rows=parts.count(), **sums)).to_pylist()[0]
     return repr((sorted(map(str, table.columns)), [int(got[name] or 0) for name in ("rows", *sums)]))
 
 
-def _plain(kind: Any) -> bool:
+def _is_hashable(kind: Any) -> bool:
     return bool(
         kind.is_string() or kind.is_boolean() or kind.is_numeric() or kind.is_date() or kind.is_timestamp()
         or kind.is_time()
     )  # fmt: skip
 
 
-def _unified(column: Any) -> Any:
+def _unified_type(column: Any) -> Any:
     kind = column.type()
     if kind.is_boolean():
-        return ones(column).cast("float64")
+        return as_integer(column).cast("float64")
     if kind.is_numeric():
         return column.cast("float64")
     if kind.is_date():
@@ -71,7 +71,7 @@ def _unified(column: Any) -> Any:
     return column.nullif("") if kind.is_string() else column
 
 
-def _number(digits: Any, start: int) -> Any:
+def _hex_number(digits: Any, start: int) -> Any:
     """The number of seven hexadecimal digits from ``start`` on."""
     ibis = need_ibis()
     if name_of(digits) == "duckdb":
@@ -81,24 +81,24 @@ def _number(digits: Any, start: int) -> Any:
     return sum((digit * 16 ** (start + _WIDE - 1 - place) for digit, place in zip(each, places, strict=True)), 0)
 
 
-def key_place() -> Path:
+def key_path() -> Path:
     """Where the secret of this machine is."""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return Path(state) / "epsilens" / "key"
 
 
-def mark_of(path: Path) -> str | None:
+def keyed_fingerprint(path: Path) -> str | None:
     """The same for the same bytes on this machine; None where no secret can be kept.
 
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, XDG_STATE_HOME=folder):
     ...     table = Path(folder) / "people.csv"
     ...     _ = table.write_text("who,x\\nAnna,1\\n")
-    ...     made = mark_of(table)
-    ...     made == mark_of(table), made == hashlib.sha256(table.read_bytes()).hexdigest()[:16]
+    ...     made = keyed_fingerprint(table)
+    ...     made == keyed_fingerprint(table), made == hashlib.sha256(table.read_bytes()).hexdigest()[:16]
     (True, False)
     """
-    key = _key(key_place())
+    key = _key(key_path())
     if key is None:
         return None
     made = hmac.new(key, digestmod=hashlib.sha256)
@@ -112,7 +112,7 @@ def _key(place: Path) -> bytes | None:
     """The secret; drawn where there is none yet. One that others may read is none."""
     try:
         if not place.exists():
-            _drawn(place)
+            _create_key(place)
         with place.open("rb") as file:
             # Windows has no such modes; its user folders are the user's own.
             if os.name == "posix" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
@@ -123,7 +123,7 @@ def _key(place: Path) -> bytes | None:
     return found if len(found) == _BYTES else None
 
 
-def _drawn(place: Path) -> None:
+def _create_key(place: Path) -> None:
     """Put a new secret there, whole; where another process was first, its secret stays."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".key", dir=place.parent)  # which only its owner reads

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingExtra, type_phrase
-from .failures import sentence
+from .failures import failure_phrase
 
 #: What may be given as a table.
 FORMS = (
@@ -36,17 +36,17 @@ def need_arrow(purpose: str) -> Any:
     return pyarrow
 
 
-def is_stream(data: Any) -> bool:
+def is_streamed(data: Any) -> bool:
     """Whether its rows come in parts, and may be more than fit into memory: a reader, a dataset, a lazy frame."""
     return _is(data, "pyarrow", ("RecordBatchReader", "Scanner")) or _is_dataset(data) or _is_lazy(data)
 
 
-def spool(data: Any, path: Path) -> None:
+def write_parquet(data: Any, path: Path) -> None:
     """Write a stream as Parquet, part by part."""
     need_arrow("reading a frame")
     import pyarrow.parquet as pq
 
-    with _refused(data):
+    with _conversion_errors(data):
         parts = (as_arrow(part) for part in _parts(data))
         first = next(parts)
         with pq.ParquetWriter(path, first.schema, coerce_timestamps="us", allow_truncated_timestamps=True) as out:
@@ -70,25 +70,25 @@ def as_arrow(data: Any) -> Any:
     """The frame as an Arrow table of types that every engine knows."""
     pa = need_arrow("reading a frame")
     if _is(data, "pandas", ("DataFrame",)):
-        return _plain(_from_pandas(data, pa), pa)
+        return _portable_table(_from_pandas(data, pa), pa)
     if _is(data, "pandas", ("Series",)) or _is(data, "polars", ("Series",)):
         raise InputError("table is one column: give a frame, as with .to_frame()", parameter="table")
     if isinstance(data, dict):
-        return _plain(_from_columns({_name(k): v for k, v in data.items()}, len(data), pa), pa)
+        return _portable_table(_from_columns({_name(k): v for k, v in data.items()}, len(data), pa), pa)
     if isinstance(data, pa.RecordBatch):
-        return _plain(pa.Table.from_batches([data]), pa)
+        return _portable_table(pa.Table.from_batches([data]), pa)
     if type(data).__module__.startswith("pyspark.pandas"):
         raise InputError("table is a pandas frame on Spark: pass frame.to_spark(index_col=…)", parameter="table")
     if not isinstance(data, pa.Table) and not hasattr(data, "__arrow_c_stream__"):
         raise InputError(f"table is {type_phrase(data)}: give {FORMS}", parameter="table")
     if _is(data, "polars", ("DataFrame",)):
         check_names(data.columns, "the frame")
-        return _plain(_from_columns({name: data[name] for name in data.columns}, data.width, pa), pa)
-    with _refused(data):
-        return _plain(data if isinstance(data, pa.Table) else pa.table(data), pa)
+        return _portable_table(_from_columns({name: data[name] for name in data.columns}, data.width, pa), pa)
+    with _conversion_errors(data):
+        return _portable_table(data if isinstance(data, pa.Table) else pa.table(data), pa)
 
 
-class _refused:  # noqa: N801 - reads as what it does
+class _conversion_errors:  # noqa: N801 - reads as what it does
     """Whatever a library says of a frame it cannot convert, in one sentence without its values."""
 
     def __init__(self, data: Any) -> None:
@@ -99,7 +99,7 @@ class _refused:  # noqa: N801 - reads as what it does
     def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
         if isinstance(error, Exception) and not isinstance(error, InputError):
             raise InputError(
-                f"table is a {self.kind} that does not convert to Arrow ({sentence(error)}): "
+                f"table is a {self.kind} that does not convert to Arrow ({failure_phrase(error)}): "
                 "give columns of one kind of value each",
                 parameter="table",
             ) from None
@@ -182,7 +182,7 @@ def _column(name: str, values: Any, pa: Any) -> Any:
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InputError(f"{what} is one {type(values).__name__}: give a list of its values", parameter="table")
     try:
-        made = _converted(values, pa)
+        made = _arrow_array(values, pa)
     except Exception:
         kinds = sorted({type(v).__name__ for v in values if v is not None})
         if len(kinds) > 1:
@@ -196,7 +196,7 @@ def _column(name: str, values: Any, pa: Any) -> Any:
     return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
 
 
-def _converted(values: Any, pa: Any) -> Any:
+def _arrow_array(values: Any, pa: Any) -> Any:
     kind = str(getattr(values, "dtype", ""))
     if _is(values, "pandas", ("Series", "Index")):
         if kind.startswith("Sparse"):
@@ -212,33 +212,33 @@ def _converted(values: Any, pa: Any) -> Any:
         isinstance(v, float) for v in values
     ):  # nothing but NaN: numbers all the same
         made = made.cast(pa.float64())
-    _one_kind(values, made.type, pa)
+    _check_one_kind(values, made.type, pa)
     return made
 
 
-def _one_kind(values: Any, kind: Any, pa: Any) -> None:
+def _check_one_kind(values: Any, kind: Any, pa: Any) -> None:
     """Arrow would cut the time off moments that stand among days."""
     if pa.types.is_date(kind) and any(isinstance(v, datetime) for v in values):
         raise TypeError
 
 
-def _plain(arrow: Any, pa: Any) -> Any:
+def _portable_table(arrow: Any, pa: Any) -> Any:
     """The same values in types that every engine knows."""
     check_names(arrow.column_names, "the table")
     made = []
     for name, column in zip(arrow.column_names, arrow.columns, strict=True):
         try:
-            made.append(_plain_column(column, pa))
+            made.append(_portable_column(column, pa))
         except Exception as error:
             raise InputError(
                 f"the column {name!r} of the table is of type {column.type}, which does not convert "
-                f"({sentence(error)}): turn it into text or numbers, or leave it out",
+                f"({failure_phrase(error)}): turn it into text or numbers, or leave it out",
                 parameter="table",
             ) from None
     return pa.table(made, names=arrow.column_names)
 
 
-def _plain_column(column: Any, pa: Any) -> Any:
+def _portable_column(column: Any, pa: Any) -> Any:
     import pyarrow.compute as pc
 
     types = pa.types

@@ -74,7 +74,7 @@ class Memory:
         return f"{_size(self.size)} of memory, spilling into {where} with {_size(_free(where))} free"
 
 
-_chosen: Memory | None = None
+_memory_in_use: Memory | None = None
 
 
 def use_memory(size: str | int | None = None, spill: str | Path | None = None) -> Memory:
@@ -92,11 +92,11 @@ def use_memory(size: str | int | None = None, spill: str | Path | None = None) -
     >>> use_memory().size >= 500_000_000
     True
     """
-    global _chosen
-    _chosen = None
+    global _memory_in_use
+    _memory_in_use = None
     if size is not None or spill is not None:
         usual = memory()
-        _chosen = Memory(
+        _memory_in_use = Memory(
             usual.size if size is None else bytes_of(size, "memory"),
             usual.spill if spill is None else _folder(spill, "spill"),
         )
@@ -105,8 +105,8 @@ def use_memory(size: str | int | None = None, spill: str | Path | None = None) -
 
 def memory() -> Memory:
     """What holds now: what was set, or the environment's, or what fits the machine."""
-    if _chosen is not None:
-        return _chosen
+    if _memory_in_use is not None:
+        return _memory_in_use
     size, spill = os.environ.get("EPSILENS_MEMORY"), os.environ.get("EPSILENS_SPILL")
     return Memory(
         bytes_of(size, "EPSILENS_MEMORY") if size else max(LEAST, min(MOST, int(SHARE * available()))),
@@ -151,10 +151,10 @@ def available() -> int:
             free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
         except (OSError, ValueError):  # no such group, or "max"
             continue
-    return max(0, min(free + _limits()))
+    return max(0, min(free + _process_limits()))
 
 
-def _limits() -> list[int]:
+def _process_limits() -> list[int]:
     """The limits that were set on this process (``ulimit``, or the worker of the page)."""
     try:
         import resource
@@ -198,7 +198,7 @@ def _free(folder: Path) -> int:
         return 0
 
 
-def no_memory() -> InputError:
+def memory_error() -> InputError:
     """Memory is used up: what the limit is, and how to change it."""
     return InputError(
         f"memory is {_size(memory().size)}, which this table outgrows: give more with --memory 8GB, "
@@ -207,7 +207,7 @@ def no_memory() -> InputError:
     )
 
 
-def no_disk(folder: Path) -> InputError:
+def disk_error(folder: Path) -> InputError:
     """The disk of the spill folder is full: where it is, and how to choose another."""
     return InputError(
         f"spill is {str(folder)!r}, a disk that is full ({_size(_free(folder))} left): choose a folder with more room "
@@ -242,10 +242,10 @@ class Folder:
     def __init__(self, parent: str | Path | None = None) -> None:
         made = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}", dir=parent))
         lock = (made / _LOCK).open("w")
-        _hold(lock)
+        _try_lock(lock)
         self.path = made.rename(made.with_name(made.name[1:]))  # not seen by a sweep before it is locked
         sweep(self.path.parent)
-        self._end = weakref.finalize(self, _remove, self.path, lock, _watched(self.path))
+        self._end = weakref.finalize(self, _remove, self.path, lock, _start_watcher(self.path))
 
     def close(self) -> None:
         """Remove the folder now; it is also removed with this object, and with the process."""
@@ -258,7 +258,7 @@ class Folder:
         self.close()
 
 
-def _watched(path: Path) -> subprocess.Popen[bytes] | None:
+def _start_watcher(path: Path) -> subprocess.Popen[bytes] | None:
     """The process that waits for the end of ours."""
     if os.name != "posix":  # pragma: no cover - the sweep is left
         return None
@@ -284,11 +284,11 @@ def sweep(parent: Path) -> None:
     """Remove the folders of processes that are gone."""
     for lock in parent.glob(f"{_PREFIX}*/{_LOCK}"):
         with contextlib.suppress(OSError), lock.open("r+") as file:
-            if _hold(file):
+            if _try_lock(file):
                 shutil.rmtree(lock.parent, ignore_errors=True)
 
 
-def _hold(file: IO[str]) -> bool:
+def _try_lock(file: IO[str]) -> bool:
     """Whether the lock is ours now; it is let go when the file is closed, or its process ends."""
     try:
         import fcntl

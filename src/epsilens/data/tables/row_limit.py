@@ -7,10 +7,9 @@ every engine and in every run. So each item (a row, a group, a person of a house
 .. math:: h = \text{the first 60 bits of md5}(\text{key} ⋅ \text{owner} ⋅ \text{content})
 
 and of those a query covers, the ones with the smallest h are kept. ``content`` is a text that engines agree on
-(:func:`canonical`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second has a 1
-at the end of its content. The columns that tell a secret are no part of it: which rows another query keeps must not
-change with them. The key is public and was fixed before any data: what is kept is no secret, only nobody's
-choice.
+(:func:`canonical_text`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second has
+a 1 at the end of its content. The columns that tell a secret are no part of it: which rows another query keeps must not
+change with them. The key is public and was fixed before any data: what is kept is no secret, only nobody's choice.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dialect import md5, name_of, ones
+from .dialect import as_integer, md5, name_of
 from .engines import need_ibis
 
 #: Fixed once; another key would keep other rows, no better and no worse ones.
@@ -31,18 +30,18 @@ _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
 _STEP = 2.0**62
 
 
-def canonical(column: Any) -> Any:
+def canonical_text(column: Any) -> Any:
     """The column as text, the same on every engine; NULL is a text of its own.
 
     Engines write floating numbers differently, so these are cut into whole numbers of 1 and of 2^-62, each step exact:
     1.5 is ``1 2305843009213693952``. Numbers that differ beyond that, above 10^18 or below 10^-18, have the same text,
-    and so have times within a second: :func:`told_apart` tells them apart.
+    and so have times within a second: :func:`distinct_row_hashes` tells them apart.
     """
     kind = column.type()
     if kind.is_string():
         text = column
     elif kind.is_boolean():
-        text = ones(column).cast("string")
+        text = as_integer(column).cast("string")
     elif kind.is_date():
         text = _day(column)
     elif kind.is_timestamp():
@@ -74,7 +73,7 @@ def _digits(x: Any) -> Any:
     return ibis.ifelse(x.isnull(), ibis.null("string"), text)  # least takes NULL for the larger one
 
 
-def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
+def hash_key(table: Any, columns: Sequence[str]) -> Any:
     """The key to sort by: the hash of these columns of the table, in this order.
 
     DuckDB sorts a number in a third of the memory that a text takes; the digits of either are in the same order.
@@ -82,12 +81,12 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
     ibis = need_ibis()
     text = ibis.literal(KEY)
     for name in columns:
-        text = text + _BETWEEN + canonical(table[name])
+        text = text + _BETWEEN + canonical_text(table[name])
     digits = md5(text).substr(0, _DIGITS)
     return (ibis.literal("0x") + digits).cast("int64") if name_of(text) == "duckdb" else digits
 
 
-def told_apart(rows: Any, content: Sequence[str], beside: Sequence[str] = ()) -> Any:
+def distinct_row_hashes(rows: Any, content: Sequence[str], beside: Sequence[str] = ()) -> Any:
     """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones.
 
     ``beside`` are columns that are no part of the content (those that tell a secret): of rows with the same content
@@ -96,23 +95,23 @@ def told_apart(rows: Any, content: Sequence[str], beside: Sequence[str] = ()) ->
     """
     ibis = need_ibis()
     first, second, number = "epsilens first", "epsilens second", "epsilens number"
-    placed = rows.mutate(**{first: in_hash_order(rows, [OWNER, *content])})
+    placed = rows.mutate(**{first: hash_key(rows, [OWNER, *content])})
     if beside:
-        placed = placed.mutate(**{second: in_hash_order(placed, [OWNER, *beside])})
+        placed = placed.mutate(**{second: hash_key(placed, [OWNER, *beside])})
     # Rows with the same hashes are equal in these columns, but for digits that their text leaves out.
-    order = [*([second] if beside else []), *(c for c in (*content, *beside) if _is_cut(placed[c].type()))]
+    order = [*([second] if beside else []), *(c for c in (*content, *beside) if _is_truncated(placed[c].type()))]
     same = ibis.window(group_by=[OWNER, first], order_by=order or [OWNER])
     placed = placed.mutate(**{number: ibis.row_number().over(same).cast("int64")})
-    again = in_hash_order(placed, [OWNER, *content, number])
+    again = hash_key(placed, [OWNER, *content, number])
     done = placed.mutate(**{HASH: ibis.ifelse(placed[number] == 0, placed[first], again)})
     return done.drop(first, number, *([second] if beside else []))
 
 
-def _is_cut(kind: Any) -> bool:
+def _is_truncated(kind: Any) -> bool:
     return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp() or kind.is_time())
 
 
-def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
+def limit_rows(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
     """For each flag (a column that says whether an item is covered) whether the item is kept, as ``kept_{flag}``.
 
     Of an owner's (``p``) items with the flag, at most ``most[flag]`` are kept, those with the least ``hash_``; flags
@@ -122,7 +121,7 @@ def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
     so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
     return items.mutate(
         **{
-            f"kept_{flag}": items[flag] & (ones(items[flag]).sum().over(so_far) <= number)
+            f"kept_{flag}": items[flag] & (as_integer(items[flag]).sum().over(so_far) <= number)
             for flag, number in most.items()
         }
     )

@@ -26,7 +26,7 @@ from urllib.parse import unquote
 
 from ...errors import InputError
 from .address import Address, address_of, masked
-from .failures import refusal, sentence
+from .failures import engine_error, failure_phrase
 from .frames import FORMS, check_names, need_arrow
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ def names() -> list[str]:
     return sorted(PREFIX + path.stem for path in FILES.glob("*.json"))
 
 
-def bundled(name: str) -> Dataset:
+def bundled_dataset(name: str) -> Dataset:
     """The bundled table of that name.
 
-    >>> bundled("epsilens:rand-hie").rows
+    >>> bundled_dataset("epsilens:rand-hie").rows
     20190
-    >>> bundled("epsilens:rand")
+    >>> bundled_dataset("epsilens:rand")
     Traceback (most recent call last):
     epsilens.errors.InputError: table is 'epsilens:rand': give one of 'epsilens:adult', 'epsilens:rand-hie' (did you mean 'epsilens:rand-hie'?)
     """  # noqa: E501 - the message is one sentence, on one line
@@ -91,7 +91,7 @@ def bundled(name: str) -> Dataset:
 CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv", "txt") for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
 PARQUET = (".parquet", ".pq", ".parq")
 #: Where files lie far away; every other address is a database's.
-FAR = (
+REMOTE_SCHEMES = (
     "http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "s3n", "gs", "gcs", "az", "azure", "abfs", "abfss", "wasb",
     "wasbs", "hdfs", "dbfs", "hf", "r2",
 )  # fmt: skip
@@ -106,7 +106,7 @@ class Bundled:
     @property
     def dataset(self) -> Dataset:
         """What is known about it, or a sentence on the names there are."""
-        return bundled(self.name)
+        return bundled_dataset(self.name)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class Url:
     @property
     def is_file(self) -> bool:
         """Whether it is the address of a file, not of a database."""
-        return self.scheme in FAR
+        return self.scheme in REMOTE_SCHEMES
 
     @property
     def masked(self) -> str:
@@ -225,12 +225,12 @@ class Files:
     parquet: bool
 
 
-def name_of(path: str) -> str:
+def file_label(path: str) -> str:
     """What a table of files is called in a sentence: the last part of its path."""
     return Path(path).name or path
 
 
-def _wrong(path: str, why: str) -> InputError:
+def _path_error(path: str, why: str) -> InputError:
     return InputError(f"table is {path!r}{why}", parameter="table")
 
 
@@ -245,22 +245,22 @@ def files_at(path: str) -> Files:
     (a device, a pipe, a socket) is refused before it is touched: some of them never end.
     """  # noqa: E501 - the message is one sentence, on one line
     if not path.strip() or "\x00" in path:
-        raise _wrong(path, f": give {FORMS}")
+        raise _path_error(path, f": give {FORMS}")
     if path.startswith("~") and not os.path.exists(path):
         path = os.path.expanduser(path)
     try:
         mode = os.stat(path).st_mode
     except PermissionError:
-        raise _wrong(path, ": permission is denied; ask for the right to read it") from None
+        raise _path_error(path, ": permission is denied; ask for the right to read it") from None
     except (OSError, ValueError):
-        return _of_pattern(path)
+        return _pattern_files(path)
     if stat.S_ISDIR(mode):
-        return _of_folder(path)
-    _check(path)
+        return _folder_files(path)
+    _check_file(path)
     return Files((path,), os.path.dirname(path), _is_parquet(path))
 
 
-def _of_pattern(path: str) -> Files:
+def _pattern_files(path: str) -> Files:
     found = sorted(f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)) if glob.has_magic(path) else []
     if not os.path.basename(path).startswith(_NOTES):
         found = [f for f in found if not os.path.basename(f).startswith(_NOTES)]
@@ -268,18 +268,20 @@ def _of_pattern(path: str) -> Files:
         ending = Path(path).suffix.lower()
         for endings, kind, remedy in _KINDS:
             if ending and ending in endings.split() and not path.lower().endswith(CSV):
-                raise _wrong(path, f", {kind}: {remedy}")
-        raise _wrong(path, f": there is no such file; give {FORMS}")
+                raise _path_error(path, f", {kind}: {remedy}")
+        raise _path_error(path, f": there is no such file; give {FORMS}")
     for each in found:
-        _check(each)
+        _check_file(each)
     kinds = {_is_parquet(each) for each in found}
     if len(kinds) > 1:
-        raise _wrong(path, ": it matches Parquet files and others; give a pattern of one kind, such as '*.parquet'")
+        raise _path_error(
+            path, ": it matches Parquet files and others; give a pattern of one kind, such as '*.parquet'"
+        )
     before = re.split(r"[*?\[]", path)[0]
     return Files(tuple(found), before.rpartition("/")[0], kinds.pop())
 
 
-def _of_folder(path: str) -> Files:
+def _folder_files(path: str) -> Files:
     """The Parquet files below a folder, or else the text files in it."""
     found: list[str] = []
     texts: list[str] = []
@@ -296,46 +298,48 @@ def _of_folder(path: str) -> Files:
                 if name.lower().endswith(endings) and not name.startswith(_NOTES):
                     kept.append(os.path.join(folder, name))
     if not found and not texts:
-        raise _wrong(path, ", a folder without files of CSV or Parquet: give one that has some, or a file")
+        raise _path_error(path, ", a folder without files of CSV or Parquet: give one that has some, or a file")
     for each in found or texts:
-        _check(each)
+        _check_file(each)
     return Files(tuple(found or texts), path, bool(found))
 
 
 def _unreadable(error: OSError) -> None:
-    raise _wrong(str(error.filename), ": permission is denied; ask for the right to read it") from None
+    raise _path_error(str(error.filename), ": permission is denied; ask for the right to read it") from None
 
 
-def _check(path: str) -> None:
+def _check_file(path: str) -> None:
     """Refuse what is no file of a kind that is read here; nothing is opened before it is known to be a file."""
     try:
         path.encode()
     except UnicodeEncodeError:  # no engine finds it
-        raise _wrong(path, ": its name is not UTF-8; rename it") from None
+        raise _path_error(path, ": its name is not UTF-8; rename it") from None
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-        raise _wrong(path, f", {kind}: give a file of CSV or Parquet")
+        raise _path_error(path, f", {kind}: give a file of CSV or Parquet")
     if not os.access(path, os.R_OK):
-        raise _wrong(path, ": permission is denied; ask for the right to read it")
+        raise _path_error(path, ": permission is denied; ask for the right to read it")
     lower = path.lower()
     if not lower.endswith(CSV):
         for endings, kind, remedy in _KINDS:
             if lower.endswith(tuple(endings.split())):
-                raise _wrong(path, f", {kind}: {remedy}")
+                raise _path_error(path, f", {kind}: {remedy}")
     if os.path.getsize(path) == 0:
-        raise _wrong(path, ": the file is empty; give a CSV with a header line, or Parquet")
+        raise _path_error(path, ": the file is empty; give a CSV with a header line, or Parquet")
     if lower.endswith(CSV + PARQUET):
         return
     with open(path, "rb") as file:
         start = file.read(16)
     if start[8:12] == b"DUCK":
-        raise _wrong(path, f", a database of DuckDB: give 'duckdb://{path}#table'")
+        raise _path_error(path, f", a database of DuckDB: give 'duckdb://{path}#table'")
     for begins, kind, remedy in _STARTS:
         if start.startswith(begins):
-            raise _wrong(path, f", {kind}: {remedy.format(path)}")
+            raise _path_error(path, f", {kind}: {remedy.format(path)}")
     if not start.startswith(b"PAR1"):
-        raise _wrong(path, ", a file whose name ends in none of .csv, .tsv, .txt, .parquet: name it after what it is")
+        raise _path_error(
+            path, ", a file whose name ends in none of .csv, .tsv, .txt, .parquet: name it after what it is"
+        )
 
 
 def _is_parquet(path: str) -> bool:
@@ -379,7 +383,7 @@ def from_parquet(files: Files, engine: Engine, name: str) -> Any:
     except InputError:
         raise
     except Exception as error:
-        raise refusal(error, name, engine.kind, columns) from None
+        raise engine_error(error, name, engine.kind, columns) from None
 
 
 def _columns(files: Files, name: str) -> tuple[list[str], bool]:
@@ -394,7 +398,8 @@ def _columns(files: Files, name: str) -> tuple[list[str], bool]:
             schema = pq.read_schema(path)
         except Exception as error:
             raise InputError(
-                f"table is {name!r}: {Path(path).name} does not parse as Parquet ({sentence(error)}); check the file",
+                f"table is {name!r}: {Path(path).name} does not parse as Parquet ({failure_phrase(error)}); check "
+                "the file",
                 parameter="table",
             ) from None
         if first is None:

@@ -27,9 +27,22 @@ from ...errors import InputError
 from .address import masked
 from .csv_reader import from_csv
 from .engines import FILE_ENGINES, Engine, connect, connect_address, find_table, is_spark_frame, need_ibis, on_session
-from .failures import sentence
-from .frames import as_arrow, check_names, is_stream, spool
-from .sources import CSV, PARQUET, Bundled, File, Files, Frame, Source, Url, files_at, from_parquet, name_of, source_of
+from .failures import failure_phrase
+from .frames import as_arrow, check_names, is_streamed, write_parquet
+from .sources import (
+    CSV,
+    PARQUET,
+    Bundled,
+    File,
+    Files,
+    Frame,
+    Source,
+    Url,
+    file_label,
+    files_at,
+    from_parquet,
+    source_of,
+)
 
 
 @dataclass
@@ -82,20 +95,20 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
     if isinstance(source, Url) and not source.is_file:
         if engine is not None:
             raise InputError(
-                f"engine is {_shown(engine)}, but the table's address already names one: leave engine out",
+                f"engine is {_engine_label(engine)}, but the table's address already names one: leave engine out",
                 parameter="engine",
             )
         made = connect_address(source.text, "table")
     else:
-        files = _looked_at(source, engine)
+        files = _files_before_start(source, engine)
         made = connect(engine)
     try:
-        made.table = _called(source)
+        made.table = _source_label(source)
         if isinstance(source, Url) and not source.is_file:
-            table = _named(made, source.table, source.masked)
+            table = _table_by_name(made, source.table, source.masked)
             name = source.table or getattr(table.op(), "name", source.masked)
         else:
-            table, name = _read(source, made, files)
+            table, name = _open_source(source, made, files)
         made.table, made.columns = name, tuple(table.columns)
         check_names(table.columns, name)
         if made is not engine:
@@ -106,24 +119,24 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         raise
 
 
-def _called(source: Source) -> str:
+def _source_label(source: Source) -> str:
     """What errors call a table before it is found."""
     match source:
         case Bundled(name):
             return name
         case File(path):
-            return name_of(path)
+            return file_label(path)
         case Url():
             return source.masked
         case Frame(data):
             return type(data).__name__
 
 
-def _shown(engine: Any) -> str:
+def _engine_label(engine: Any) -> str:
     return repr(masked(engine)) if isinstance(engine, str) else type(engine).__name__
 
 
-def _looked_at(source: Source, engine: Any) -> Files | None:
+def _files_before_start(source: Source, engine: Any) -> Files | None:
     """The files meant, found before an engine is started; on a database a name may also be a table's."""
     if isinstance(source, Bundled):
         return files_at(str(source.dataset.path))
@@ -132,19 +145,19 @@ def _looked_at(source: Source, engine: Any) -> Files | None:
     return None
 
 
-def _read(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str]:
+def _open_source(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str]:
     """The table and its name."""
     if isinstance(source, Frame):
         return _from_frame(source.data, engine), type(source.data).__name__
     if isinstance(source, Url):
-        return _from_far(source, engine), source.masked
+        return _from_remote(source, engine), source.masked
     path = source.name if isinstance(source, Bundled) else source.path
     if files is None:
         files = _files_on(path, engine)
         if files is None:
-            return _named(engine, path, path), path
-    _reads_files(engine, path)
-    name = path if isinstance(source, Bundled) else name_of(path)
+            return _table_by_name(engine, path, path), path
+    _check_reads_files(engine, path)
+    name = path if isinstance(source, Bundled) else file_label(path)
     if files.parquet:
         return from_parquet(files, engine, name), name
     return from_csv(files, path, engine), name
@@ -163,7 +176,7 @@ def _files_on(path: str, engine: Engine) -> Files | None:
     return None
 
 
-def _reads_files(engine: Engine, what: str) -> None:
+def _check_reads_files(engine: Engine, what: str) -> None:
     if engine.kind not in FILE_ENGINES:
         raise InputError(
             f"engine is {engine.kind}, which reads only its own tables, and table is {what!r}: leave engine out, or "
@@ -172,7 +185,7 @@ def _reads_files(engine: Engine, what: str) -> None:
         )
 
 
-def _named(engine: Engine, name: str, where: str) -> Any:
+def _table_by_name(engine: Engine, name: str, where: str) -> Any:
     with engine.safely():
         return find_table(engine.connection, name, where)
 
@@ -182,12 +195,13 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
         home = data.get_backend()
     except Exception as error:
         raise InputError(
-            f"table is an Ibis expression without one connection ({sentence(error)}): give one bound to a backend",
+            f"table is an Ibis expression without one connection ({failure_phrase(error)}): give one bound to a "
+            "backend",
             parameter="table",
         ) from None
     if engine is not None and engine is not home and engine not in (home.name, home.name.removeprefix("py")):
         raise InputError(
-            f"engine is {_shown(engine)}, but the Ibis table lives on {home.name}: leave engine out, "
+            f"engine is {_engine_label(engine)}, but the Ibis table lives on {home.name}: leave engine out, "
             "or read the data on the other engine first",
             parameter="engine",
         )
@@ -201,7 +215,7 @@ def _from_spark(data: Any, engine: Any) -> OpenTable:
     own = engine is None or engine in ("spark", "pyspark") or engine is session
     if not own and getattr(engine, "_session", None) is not session:
         raise InputError(
-            f"engine is {_shown(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
+            f"engine is {_engine_label(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
         )
     check_names(data.columns, "the frame")
     made = on_session(session)
@@ -213,7 +227,7 @@ def _from_spark(data: Any, engine: Any) -> OpenTable:
         raise
 
 
-def _from_far(url: Url, engine: Engine) -> Any:
+def _from_remote(url: Url, engine: Engine) -> Any:
     """A file far away: Spark has its own ways there; DuckDB would have to fetch an extension first."""
     if engine.kind != "pyspark" or not url.text.lower().endswith(PARQUET) or url.scheme.startswith("http"):
         raise InputError(
@@ -226,10 +240,10 @@ def _from_far(url: Url, engine: Engine) -> Any:
 
 
 def _from_frame(data: Any, engine: Engine) -> Any:
-    _reads_files(engine, type(data).__name__)
-    if is_stream(data) or engine.kind == "pyspark":
+    _check_reads_files(engine, type(data).__name__)
+    if is_streamed(data) or engine.kind == "pyspark":
         # To Spark through Parquet, because the way through pandas turns integers with NULL into floats.
         copy = engine.folder() / "frame.parquet"
-        spool(data if is_stream(data) else as_arrow(data).to_reader(), copy)
+        write_parquet(data if is_streamed(data) else as_arrow(data).to_reader(), copy)
         return from_parquet(Files((str(copy),), str(copy.parent), True), engine, type(data).__name__)
     return engine.arrow_view(as_arrow(data))

@@ -11,7 +11,7 @@ from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import AdversaryGoal, Harm
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
-from ...data.tables.sources import bundled, names
+from ...data.tables.sources import bundled_dataset, names
 from ...numerics.formatting import ceil_count, ceil_digits, distinguishable, floor_digits, frequency
 from ...plan.movement import worst_factor
 from ...plan.noise import name_delta
@@ -315,7 +315,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
 def _table(a: Assessment) -> str:
     name = a.release.data.public_name
     if name in names():
-        name = bundled(name).title
+        name = bundled_dataset(name).title
     if a.scan is None:
         return name
     people, rows = f"{a.scan.people:,} people", f"{a.scan.rows:,} rows"

@@ -14,19 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import examples
 
-from epsilens.data.tables.columns import As, Form, Order, as_read
+from epsilens.data.schema.column_profile import ANSWERS, NOTHING
+from epsilens.data.schema.inference import ColumnRole, TableSchema, infer_schema
+from epsilens.data.tables.columns import ColumnFormat, DateOrder, ParsedType, parse_columns
 from epsilens.data.tables.table import open_table
-from epsilens.data.understanding.labels import ANSWERS, NOTHING
-from epsilens.data.understanding.understand import understand
-from epsilens.data.understanding.understood import Role, Understanding
+
+R = ColumnRole
 
 DICE = random.Random(11)
 ROWS = 600
 
 
-def seen(columns: Any) -> Understanding:
+def seen(columns: Any) -> TableSchema:
     with open_table(columns) as opened:
-        return understand(opened)
+        return infer_schema(opened)
 
 
 def any_of(*values: Any) -> list[Any]:
@@ -67,19 +68,19 @@ def test_a_hospital() -> None:
     assert not found.nobody
     roles = {c.name: c.role for c in found.columns}
     assert roles == {
-        "Unnamed: 0": Role.IDENTIFIER, "Patient ID": Role.IDENTIFIER, "Date of birth": Role.DATE, "Sex": Role.CATEGORY,
-        "Postcode": Role.CODE, "Ward": Role.CATEGORY, "ICD-10": Role.CODE, "Admission": Role.DATE,
-        "Length of stay": Role.NUMBER, "Charge": Role.NUMBER, "BMI": Role.NUMBER, "Notes": Role.FREE,
-        "Smoker": Role.CATEGORY, "Deceased": Role.CATEGORY, "year": Role.CATEGORY, "triage": Role.CATEGORY,
-        "country": Role.CATEGORY, "Consultant": Role.IDENTIFIER, "nothing": Role.EMPTY, "constant": Role.EMPTY,
+        "Unnamed: 0": R.IDENTIFIER, "Patient ID": R.IDENTIFIER, "Date of birth": R.DATE, "Sex": R.CATEGORY,
+        "Postcode": R.CODE, "Ward": R.CATEGORY, "ICD-10": R.CODE, "Admission": R.DATE,
+        "Length of stay": R.NUMBER, "Charge": R.NUMBER, "BMI": R.NUMBER, "Notes": R.FREE,
+        "Smoker": R.CATEGORY, "Deceased": R.CATEGORY, "year": R.CATEGORY, "triage": R.CATEGORY,
+        "country": R.CATEGORY, "Consultant": R.IDENTIFIER, "nothing": R.EMPTY, "constant": R.EMPTY,
     }  # fmt: skip
     forms = {c.name: c.form for c in found.columns if c.form is not None}
     assert forms == {
-        "Date of birth": Form(As.DATE, order=Order.DAY_FIRST),
-        "Sex": Form(As.CATEGORY),
-        "Ward": Form(As.CATEGORY, empty=("N/A",)),
-        "Charge": Form(As.NUMBER, empty=("N/A",)),
-        "BMI": Form(As.NUMBER, decimal=",", empty=("k.A.", "unknown")),
+        "Date of birth": ColumnFormat(ParsedType.DATE, order=DateOrder.DAY_FIRST),
+        "Sex": ColumnFormat(ParsedType.CATEGORY),
+        "Ward": ColumnFormat(ParsedType.CATEGORY, empty=("N/A",)),
+        "Charge": ColumnFormat(ParsedType.NUMBER, empty=("N/A",)),
+        "BMI": ColumnFormat(ParsedType.NUMBER, decimal=",", empty=("k.A.", "unknown")),
     }
     assert {c.name for c in found.columns if c.known} >= {"Date of birth", "Sex", "Postcode", "country", "Ward"}
     assert {c.name for c in found.columns if c.secret} == {"ICD-10", "Smoker", "Deceased"}
@@ -120,12 +121,12 @@ def test_codes_are_not_numbers() -> None:
         }
     )
     assert {c.name: c.role for c in found.columns} == {
-        "zip": Role.CODE,
-        "PLZ": Role.CODE,
-        "phone": Role.IDENTIFIER,
-        "status": Role.CATEGORY,
-        "birth year": Role.CATEGORY,
-        "icd9": Role.CODE,
+        "zip": ColumnRole.CODE,
+        "PLZ": ColumnRole.CODE,
+        "phone": ColumnRole.IDENTIFIER,
+        "status": ColumnRole.CATEGORY,
+        "birth year": ColumnRole.CATEGORY,
+        "icd9": ColumnRole.CODE,
     }
     assert all(c.form is None for c in found.columns)
     assert found.column("birth year").bounds is None
@@ -153,16 +154,16 @@ def test_whole_numbers_that_are_no_amounts() -> None:
     }
     found = seen(columns)
     assert {c.name: c.role for c in found.columns} == {
-        "PRSCRBR": Role.IDENTIFIER, "chip": Role.IDENTIFIER, "zchip": Role.IDENTIFIER,
-        "BENE_BIRTH_DT": Role.DATE, "svc": Role.DATE, "svc2": Role.DATE, "event_time": Role.DATE,
-        "zs": Role.DATE, "zmonth": Role.CATEGORY, "zeta": Role.NUMBER, "zoll": Role.NUMBER, "turnover": Role.NUMBER,
+        "PRSCRBR": R.IDENTIFIER, "chip": R.IDENTIFIER, "zchip": R.IDENTIFIER,
+        "BENE_BIRTH_DT": R.DATE, "svc": R.DATE, "svc2": R.DATE, "event_time": R.DATE,
+        "zs": R.DATE, "zmonth": R.CATEGORY, "zeta": R.NUMBER, "zoll": R.NUMBER, "turnover": R.NUMBER,
     }  # fmt: skip
     assert {c.name for c in found.columns if c.form} == {"BENE_BIRTH_DT", "svc", "svc2"}
     assert found.column("BENE_BIRTH_DT").known
     assert not any(c.unread for c in found.columns)
     with open_table(columns) as opened:
         forms = {c.name: c.form for c in found.columns if c.form is not None}
-        read = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+        read = opened.engine.fetch(parse_columns(opened.table, forms)).to_pydict()
     assert read["BENE_BIRTH_DT"][:2] == ["1950-01-01", "1950-02-07"]
     assert read["svc"][:2] == [None, "1950-02-07"]
 
@@ -175,11 +176,11 @@ def test_a_persons_number_in_several_spellings_is_read() -> None:
     assert found.person is not None
     assert (found.person.values, found.person.everyone) == (len(people), False)
     column = found.column("MRN")
-    assert (column.role, column.form) == (Role.IDENTIFIER, Form(As.CODE, empty=("N/A",)))
+    assert (column.role, column.form) == (ColumnRole.IDENTIFIER, ColumnFormat(ParsedType.CODE, empty=("N/A",)))
     assert column.spellings == len(set(cells) - {"N/A"}) - len(people)
     assert column.distinct == len(people)
     plain = seen({"MRN": [c.strip().lower() for c in cells], "v": any_of(1, 2)}).column("MRN")
-    assert plain.form == Form(As.TEXT, empty=("N/A",))
+    assert plain.form == ColumnFormat(ParsedType.TEXT, empty=("N/A",))
 
 
 def test_what_stays_the_same_within_a_person_may_be_known() -> None:
@@ -213,13 +214,18 @@ def test_names_that_may_be_categories() -> None:
             "mobile": any_of("yes", "no"),
         }
     )
-    assert [c.role for c in found.columns] == [Role.CATEGORY, Role.CATEGORY, Role.IDENTIFIER, Role.CATEGORY]
+    assert [c.role for c in found.columns] == [
+        ColumnRole.CATEGORY,
+        ColumnRole.CATEGORY,
+        ColumnRole.IDENTIFIER,
+        ColumnRole.CATEGORY,
+    ]
     assert found.column("Subject").distinct == 3
 
 
 def test_telephones_by_their_look() -> None:
     found = seen({"zq": [f"+49 30 9018{DICE.randrange(100, 300)}" for _ in range(ROWS)], "v": any_of(1, 2)})
-    assert found.column("zq").role is Role.IDENTIFIER
+    assert found.column("zq").role is ColumnRole.IDENTIFIER
     assert found.person is not None
 
 
@@ -228,7 +234,7 @@ def test_a_wide_table_is_quick() -> None:
     columns["sample_id"] = [f"S{i:05d}" for i in range(400)]
     with open_table(columns) as opened:
         began = time.process_time()
-        found = understand(opened)
+        found = infer_schema(opened)
         assert time.process_time() - began < 5
     assert found.single is not None
     assert found.single.name == "sample_id"
@@ -238,7 +244,7 @@ def test_odd_tables() -> None:
     assert seen({"a": pa.array([], "string"), "b": pa.array([], "int64")}).rows == 0
     one = seen({"Patient ID": ["p1"], "12": [3], "日付": ["2020-01-01"], "  ": [1.5]})
     assert one.single is not None
-    assert one.column("日付").role is Role.DATE
+    assert one.column("日付").role is ColumnRole.DATE
     nested = seen(
         {
             "list": pa.array([[1], [2]]),
@@ -249,8 +255,8 @@ def test_odd_tables() -> None:
             "amount": pa.array([1, 2], pa.decimal128(9, 2)),
         }
     )
-    assert [c.role for c in nested.columns[:3]] == [Role.OTHER] * 3
-    assert nested.column("flag").role is Role.CATEGORY
+    assert [c.role for c in nested.columns[:3]] == [ColumnRole.OTHER] * 3
+    assert nested.column("flag").role is ColumnRole.CATEGORY
     assert nested.nobody
 
 
@@ -277,7 +283,7 @@ def test_the_same_on_sqlite() -> None:
 def test_what_is_being_done_is_told() -> None:
     told: list[str] = []
     with open_table({"a": ["x"]}) as opened:
-        understand(opened, told.append)
+        infer_schema(opened, told.append)
     assert len(told) == 3
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from epsilens.data.schema.column_names import meaning
+from epsilens.data.schema.column_profile import profile_columns
+from epsilens.data.schema.inference import Owner, OwnerSearch, find_owners, likely_owner
 from epsilens.data.tables.table import open_table
-from epsilens.data.understanding.names import meaning
-from epsilens.data.understanding.owners import Owners, owner_like, owners_of
-from epsilens.data.understanding.shapes import shapes_of
-from epsilens.data.understanding.understood import Owner
 
 DICE = random.Random(7)
 ROWS = 240
@@ -31,10 +30,10 @@ def some(n: int) -> list[int]:
     return [DICE.randrange(n) for _ in range(ROWS)]
 
 
-def of(columns: dict[str, Any]) -> Owners:
+def of(columns: dict[str, Any]) -> OwnerSearch:
     with open_table(columns) as opened:
         names = list(opened.table.columns)
-        return owners_of(opened, shapes_of(opened, names), {name: meaning(name) for name in names})
+        return find_owners(opened, profile_columns(opened, names), {name: meaning(name) for name in names})
 
 
 #: Columns, the person, the single identifier.
@@ -167,7 +166,7 @@ LIKE: dict[str, tuple[dict[str, Any], str | None]] = {
 def test_what_looks_like_a_person_or_a_household(case: str) -> None:
     columns, name = LIKE[case]
     with open_table(columns) as opened:
-        found = owner_like(opened)
+        found = likely_owner(opened)
     assert (found and found.name) == name
     assert found is None or found.repeats
 
@@ -175,17 +174,17 @@ def test_what_looks_like_a_person_or_a_household(case: str) -> None:
 def test_owner_like() -> None:
     visits = {"visit_id": UNIQUE, "Patient ID": text(PEOPLE, "P"), "doctor_id": some(30)}
     with open_table(visits) as opened:
-        found = owner_like(opened)
+        found = likely_owner(opened)
         assert found is not None
         assert (found.name, found.values, found.most) == ("Patient ID", VALUES, MOST)
-        assert owner_like(opened, "Patient ID") is None
-        beside = owner_like(opened, "visit_id")
+        assert likely_owner(opened, "Patient ID") is None
+        beside = likely_owner(opened, "visit_id")
         assert beside is not None
         assert beside.name == "Patient ID"
     with open_table({"mrn": ["N/A" if i % 9 == 0 else f"P{p}" for i, p in enumerate(PEOPLE)]}) as opened:
-        some_empty = owner_like(opened)
+        some_empty = likely_owner(opened)
         assert some_empty is not None
         assert some_empty.values == len({p for i, p in enumerate(PEOPLE) if i % 9})
         assert not some_empty.everyone
     with open_table({"id": UNIQUE, "age": some(90)}) as opened:
-        assert owner_like(opened) is None
+        assert likely_owner(opened) is None

@@ -8,33 +8,32 @@ import ibis
 import pandas as pd
 import pytest
 
-from epsilens.data.tables.columns import As, Form, Order, unread
+from epsilens.data.schema.column_profile import ANSWERS, NOTHING, CellLabel, TableProfile, profile_columns
+from epsilens.data.tables.columns import ColumnFormat, DateOrder, ParsedType, count_unparsed
 from epsilens.data.tables.table import OpenTable, open_table
-from epsilens.data.understanding.labels import ANSWERS, NOTHING, Label
-from epsilens.data.understanding.shapes import Shapes, shapes_of
 
-LABELS: dict[Label, list[str]] = {
-    Label.EMPTY: ["", "   ", "\t"],
-    Label.NOTHING: [*NOTHING, " n/a ", "NAN", "Missing", "#DIV/0!"],
-    Label.ANSWER: [*ANSWERS, " Unknown"],
-    Label.WORDS: ["Cardiology", "cardiology ", "St Mary", "no", "Dr. A. Wu", "m/f", "<NA>x"],
-    Label.LONG: ["the patient was seen", "she has 3 cats at home", "Room 12 on the left side"],
-    Label.ZEROS: ["01234", "00", "0012", " 007"],
-    Label.WHOLE: ["0", "7", "1200", "-3", "+4", "$5", "€ 12", "12 EUR", "(31)", "7-", "12 %", "12 000", "1'200",
+LABELS: dict[CellLabel, list[str]] = {
+    CellLabel.EMPTY: ["", "   ", "\t"],
+    CellLabel.NOTHING: [*NOTHING, " n/a ", "NAN", "Missing", "#DIV/0!"],
+    CellLabel.ANSWER: [*ANSWERS, " Unknown"],
+    CellLabel.WORDS: ["Cardiology", "cardiology ", "St Mary", "no", "Dr. A. Wu", "m/f", "<NA>x"],
+    CellLabel.LONG: ["the patient was seen", "she has 3 cats at home", "Room 12 on the left side"],
+    CellLabel.ZEROS: ["01234", "00", "0012", " 007"],
+    CellLabel.WHOLE: ["0", "7", "1200", "-3", "+4", "$5", "€ 12", "12 EUR", "(31)", "7-", "12 %", "12 000", "1'200",
                   "R$ 12", "RM5", "12 Kč"],
-    Label.POINT: ["8,841.70", "12.5", "0.123", ".5", "1,234,567", "$1,200.50", "(3.20)", "1.5E-3", "12345.678"],
-    Label.COMMA: ["R$ 1.234,56", "8.841,70",
+    CellLabel.POINT: ["8,841.70", "12.5", "0.123", ".5", "1,234,567", "$1,200.50", "(3.20)", "1.5E-3", "12345.678"],
+    CellLabel.COMMA: ["R$ 1.234,56", "8.841,70",
                   "12,5", "0,123", "1.234.567", "1.200,50 €", "3,75-", "1 234,5", "12345,678", "99,9%"],
-    Label.ONE_POINT: ["1.234", "12.345", "-1.234"],
-    Label.ONE_COMMA: ["1,234", "$12,345"],
-    Label.YEAR_FIRST: ["2020-01-31", "2020/1/2", "2021-01-31T10:00:00", "1999.12.31", "2021-01-31 10:00"],
-    Label.DAY_FIRST: ["31/01/2020", "13.2.99", "12 Jan 2020", "1-FEB-99", "31-01-2020 08:15"],
-    Label.MONTH_FIRST: ["01/31/2020", "2-28-99", "Jan 3, 2020", "March 14, 1999"],
-    Label.EITHER_FIRST: ["01/02/2024", "3.4.99", "12-12-2012"],
-    Label.COMPACT: ["20240131", "19991231"],
-    Label.CODE: ["F32.1", "A17", "12A", "P000123", "45/67/2020", "1,2,3", "a1b2-c3"],
-    Label.CONTACT: ["x@y1.org", "ann@example.com", "+44 7700 900123", "0049 30 901820", "(020) 7946 0958"],
-    Label.OTHER: ["Flat 3", "12 High Street", "5 mg"],
+    CellLabel.ONE_POINT: ["1.234", "12.345", "-1.234"],
+    CellLabel.ONE_COMMA: ["1,234", "$12,345"],
+    CellLabel.YEAR_FIRST: ["2020-01-31", "2020/1/2", "2021-01-31T10:00:00", "1999.12.31", "2021-01-31 10:00"],
+    CellLabel.DAY_FIRST: ["31/01/2020", "13.2.99", "12 Jan 2020", "1-FEB-99", "31-01-2020 08:15"],
+    CellLabel.MONTH_FIRST: ["01/31/2020", "2-28-99", "Jan 3, 2020", "March 14, 1999"],
+    CellLabel.EITHER_FIRST: ["01/02/2024", "3.4.99", "12-12-2012"],
+    CellLabel.COMPACT: ["20240131", "19991231"],
+    CellLabel.CODE: ["F32.1", "A17", "12A", "P000123", "45/67/2020", "1,2,3", "a1b2-c3"],
+    CellLabel.CONTACT: ["x@y1.org", "ann@example.com", "+44 7700 900123", "0049 30 901820", "(020) 7946 0958"],
+    CellLabel.OTHER: ["Flat 3", "12 High Street", "5 mg"],
 }  # fmt: skip
 
 
@@ -46,9 +45,9 @@ def on(engine: str, columns: dict[str, Any]) -> OpenTable:
     return open_table(connection.table("t"))
 
 
-def seen(columns: dict[str, Any], engine: str = "duckdb") -> Shapes:
+def seen(columns: dict[str, Any], engine: str = "duckdb") -> TableProfile:
     with on(engine, columns) as opened:
-        return shapes_of(opened, list(opened.table.columns))
+        return profile_columns(opened, list(opened.table.columns))
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
@@ -57,7 +56,7 @@ def test_labels(engine: str) -> None:
     found = seen({label.name: (cells + size * [None])[:size] for label, cells in LABELS.items()}, engine)
     for label, cells in LABELS.items():
         shape = found.columns[label.name]
-        if label in (Label.EMPTY, Label.NOTHING):
+        if label in (CellLabel.EMPTY, CellLabel.NOTHING):
             assert shape.nothing == 1, label
             assert shape.empty == size
         else:
@@ -96,11 +95,11 @@ def test_decimal_signs() -> None:
 
 def test_orders_of_dates() -> None:
     columns = {
-        "day": (["01/02/2024", "13/02/2024"], Order.DAY_FIRST, False),
-        "month": (["01/02/2024", "02/13/2024"], Order.MONTH_FIRST, False),
-        "either": (["01/02/2024", "03/04/2024"], Order.DAY_FIRST, True),
-        "year": (["2024-01-02", "2024-03-04"], Order.YEAR_FIRST, False),
-        "compact": (["20240102", "20240304"], Order.YEAR_FIRST, False),
+        "day": (["01/02/2024", "13/02/2024"], DateOrder.DAY_FIRST, False),
+        "month": (["01/02/2024", "02/13/2024"], DateOrder.MONTH_FIRST, False),
+        "either": (["01/02/2024", "03/04/2024"], DateOrder.DAY_FIRST, True),
+        "year": (["2024-01-02", "2024-03-04"], DateOrder.YEAR_FIRST, False),
+        "compact": (["20240102", "20240304"], DateOrder.YEAR_FIRST, False),
     }
     found = seen({name: cells for name, (cells, _, _) in columns.items()}).columns
     for name, (_, order, unsure) in columns.items():
@@ -108,19 +107,25 @@ def test_orders_of_dates() -> None:
 
 
 def test_what_is_labelled_as_a_number_or_date_can_be_read_so() -> None:
-    point = [Label.WHOLE, Label.POINT, Label.ONE_POINT, Label.ONE_COMMA, Label.ZEROS]
-    comma = [Label.WHOLE, Label.COMMA, Label.ONE_POINT, Label.ONE_COMMA, Label.ZEROS]
+    point = [CellLabel.WHOLE, CellLabel.POINT, CellLabel.ONE_POINT, CellLabel.ONE_COMMA, CellLabel.ZEROS]
+    comma = [CellLabel.WHOLE, CellLabel.COMMA, CellLabel.ONE_POINT, CellLabel.ONE_COMMA, CellLabel.ZEROS]
     forms = {
-        "point": (Form(As.NUMBER), point),
-        "comma": (Form(As.NUMBER, decimal=","), comma),
-        "day": (Form(As.DATE, order=Order.DAY_FIRST), [Label.DAY_FIRST, Label.EITHER_FIRST]),
-        "month": (Form(As.DATE, order=Order.MONTH_FIRST), [Label.MONTH_FIRST, Label.EITHER_FIRST]),
-        "year": (Form(As.DATE), [Label.YEAR_FIRST, Label.COMPACT]),
+        "point": (ColumnFormat(ParsedType.NUMBER), point),
+        "comma": (ColumnFormat(ParsedType.NUMBER, decimal=","), comma),
+        "day": (
+            ColumnFormat(ParsedType.DATE, order=DateOrder.DAY_FIRST),
+            [CellLabel.DAY_FIRST, CellLabel.EITHER_FIRST],
+        ),
+        "month": (
+            ColumnFormat(ParsedType.DATE, order=DateOrder.MONTH_FIRST),
+            [CellLabel.MONTH_FIRST, CellLabel.EITHER_FIRST],
+        ),
+        "year": (ColumnFormat(ParsedType.DATE), [CellLabel.YEAR_FIRST, CellLabel.COMPACT]),
     }
     for name, (form, labels) in forms.items():
         cells = [cell for label in labels for cell in LABELS[label]]
         with open_table({name: cells}) as opened:
-            left = opened.engine.fetch(unread(opened.table, {name: form})).to_pylist()[0][name]
+            left = opened.engine.fetch(count_unparsed(opened.table, {name: form})).to_pylist()[0][name]
         assert left == 0, (name, cells)
 
 

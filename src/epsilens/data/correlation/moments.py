@@ -4,8 +4,8 @@ A *record* is one number of one person, a column here; a row is one observation 
 household, the same person at several times. From the rows come the three models of dependence:
 
 * :func:`moments`: the covariance, from counts, sums and products in one aggregate query;
-* :func:`cells`: how often each combination of values occurs, one GROUP BY;
-* :func:`steps`: how often a value is followed by another, for columns in the order of time, one GROUP BY.
+* :func:`cell_counts`: how often each combination of values occurs, one GROUP BY;
+* :func:`step_counts`: how often a value is followed by another, for columns in the order of time, one GROUP BY.
 
 Sums of products lose digits when the mean is large beside the spread. Values are therefore moved by their mean and
 divided by a power of two near their spread before anything is multiplied; both are rounded coarsely, so that every
@@ -14,26 +14,29 @@ engine takes the same ones, whatever the order in which it adds up.
 Rows in which a value is empty, NaN or infinite are left out of all three and counted.
 
 In the long format there is one row for a person and a time, and a person's records are their values over time.
-:func:`over_time` turns it into one row a person with one column a time, inside the engine; :func:`steps_over_time`
-counts steps from one time to the next with a window function, without turning it. Times are the different values of the
-time column in their order; a step joins two times that are next to each other there, and one over a gap is left out.
+:func:`panel_records` turns it into one row a person with one column a time, inside the engine;
+:func:`panel_step_counts` counts steps from one time to the next with a window function, without turning it. Times are
+the different values of the time column in their order; a step joins two times that are next to each other there, and
+one over a gap is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri, stdtrit
 
 from ...checks import Array
 from ...errors import InputError
 from ...results import join_words
 from ..tables.columns import column_of, value_of
-from ..tables.dialect import finite, is_nan, ones, plain, side_by_side
+from ..tables.dialect import as_integer, finite, is_nan, normalized_values, stacked_pairs
 from ..tables.engines import Engine, need_ibis
 
 _HALVES = 80
@@ -49,7 +52,7 @@ Bounds: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Records:
+class RecordTable:
     """Rows of numbers ready to be counted: columns x0, x1, … of the Ibis table ``base``, NULL where unusable.
 
     ``bounds`` are those of the records that have some, ``unit`` is what a row stands for.
@@ -81,7 +84,7 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepCounts:
     """First values and steps from one value to the next, counted; ``rows`` sequences, ``missing`` steps left out."""
 
     values: Array
@@ -91,17 +94,17 @@ class Steps:
     missing: int
 
 
-def number_of(column: Any, role: str, bounds: Bounds | None = None) -> Any:
+def float_column(column: Any, role: str, bounds: Bounds | None = None) -> Any:
     """The column as a float64, NULL where it is NaN or infinite, moved into the bounds."""
     ibis = need_ibis()
     kind, name = column.type(), column.get_name()
     if kind.is_boolean():
-        column = ones(plain(column))
+        column = as_integer(normalized_values(column))
     elif not (kind.is_integer() or kind.is_floating() or kind.is_decimal()):
         raise InputError(
             f"{role} has {name!r} of type {kind}: give columns of numbers, or derive numbers from it first"
         )
-    value = plain(column).cast("float64")
+    value = normalized_values(column).cast("float64")
     if kind.is_floating():
         value = ibis.ifelse(is_nan(value), ibis.null("float64"), value)
         value = value if bounds else finite(value)
@@ -112,13 +115,13 @@ def number_of(column: Any, role: str, bounds: Bounds | None = None) -> Any:
     return value + 0.0  # minus zero is zero
 
 
-def wide(
+def wide_records(
     table: Any,
     engine: Engine,
     columns: Sequence[str],
     bounds: Mapping[str, Bounds] | None = None,
     role: str = "columns",
-) -> Records:
+) -> RecordTable:
     """The records of a table with one column for each."""
     names = tuple(columns)
     twice = [name for name in names if names.count(name) > 1]
@@ -127,11 +130,11 @@ def wide(
     if len(names) > MOST_RECORDS:
         raise InputError(f"{role} has {len(names)} names: give at most {MOST_RECORDS}")
     limits = bounds or {}
-    made = {f"x{i}": number_of(column_of(table, name, role), role, limits.get(name)) for i, name in enumerate(names)}
-    return Records(table.select(**made), engine, names, limits)
+    made = {f"x{i}": float_column(column_of(table, name, role), role, limits.get(name)) for i, name in enumerate(names)}
+    return RecordTable(table.select(**made), engine, names, limits)
 
 
-def complete(records: Records) -> Any:
+def is_complete(records: RecordTable) -> Any:
     """Whether a row has every value."""
     ok = records.columns[0].notnull()
     for column in records.columns[1:]:
@@ -166,10 +169,10 @@ def _halved(column: Any) -> Any:
     return ibis.ifelse(column.abs() < 1e-200, 0.0, column) * 2.0**-_HALVES
 
 
-def _centre(records: Records) -> tuple[Array, Array]:
+def _centre(records: RecordTable) -> tuple[Array, Array]:
     """A centre and a spread for each column, from the complete rows."""
     columns = [f"x{i}" for i in range(len(records.names))]
-    rows, centre, spread = centred(records.engine, records.base.filter(complete(records)), columns)
+    rows, centre, spread = centred(records.engine, records.base.filter(is_complete(records)), columns)
     if not rows:
         raise InputError(
             f"no row of the table has a usable number in each of {join_words(records.names[:6])}: "
@@ -178,12 +181,12 @@ def _centre(records: Records) -> tuple[Array, Array]:
     return centre, spread
 
 
-def moments(records: Records) -> Moments:
+def moments(records: RecordTable) -> Moments:
     """Means and covariance of the complete rows, from one aggregate query.
 
     >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"a": [1.0, 2.0, 4.0, None], "b": [2.0, 4.0, 9.0, 1.0]})
-    >>> found = moments(wide(opened.table, opened.engine, ["a", "b"]))
+    >>> found = moments(wide_records(opened.table, opened.engine, ["a", "b"]))
     >>> found.cov.round(6).tolist(), found.rows, found.missing
     ([[2.333333, 5.5], [5.5, 13.0]], 3, 1)
     >>> opened.close()
@@ -191,7 +194,7 @@ def moments(records: Records) -> Moments:
     ibis = need_ibis()
     n = len(records.names)
     centre, spread = _centre(records)
-    ok, none = complete(records), ibis.null("float64")
+    ok, none = is_complete(records), ibis.null("float64")
     moved = {
         f"y{i}": ibis.ifelse(ok, (column - float(centre[i])) / float(spread[i]), none)
         for i, column in enumerate(records.columns)
@@ -218,12 +221,12 @@ def moments(records: Records) -> Moments:
     return Moments(records.names, rows, int(got["total"]) - rows, centre + spread * mean, cov, low, high)
 
 
-def cells(records: Records) -> tuple[NDArray[np.int64], list[Array], int]:
+def cell_counts(records: RecordTable) -> tuple[NDArray[np.int64], list[Array], int]:
     """How often each combination of values occurs: an array with an axis for each record, its values, rows left out.
 
     >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"a": [0, 0, 1, 1], "b": [0, 3, 3, None]})
-    >>> counts, values, missing = cells(wide(opened.table, opened.engine, ["a", "b"]))
+    >>> counts, values, missing = cell_counts(wide_records(opened.table, opened.engine, ["a", "b"]))
     >>> counts.tolist(), [v.tolist() for v in values], missing
     ([[1, 1], [0, 1]], [[0.0, 1.0], [0.0, 3.0]], 1)
     >>> opened.close()
@@ -264,20 +267,20 @@ def _too_many(how_many: str) -> InputError:
     )
 
 
-def steps(records: Records) -> Steps:
+def step_counts(records: RecordTable) -> StepCounts:
     """First values and steps of columns in the order of time, from one grouped query.
 
     A step is left out where either of its ends is empty.
 
     >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table({"t1": [0, 0, 1], "t2": [0, 1, 1], "t3": [1, 1, 0]})
-    >>> found = steps(wide(opened.table, opened.engine, ["t1", "t2", "t3"]))
+    >>> found = step_counts(wide_records(opened.table, opened.engine, ["t1", "t2", "t3"]))
     >>> found.first.tolist(), found.counts.tolist()
     ([2, 1], [[1, 2], [1, 2]])
     >>> opened.close()
     """
     columns = records.columns
-    flat = side_by_side(records.base, [(0, columns[0], columns[0]), *((1, a, b) for a, b in pairwise(columns))])
+    flat = stacked_pairs(records.base, [(0, columns[0], columns[0]), *((1, a, b) for a, b in pairwise(columns))])
     return counted_steps(_counted(records.engine, flat))
 
 
@@ -297,7 +300,7 @@ def _too_many_states(how_many: str) -> InputError:
     )
 
 
-def counted_steps(got: Any) -> Steps:
+def counted_steps(got: Any) -> StepCounts:
     """Steps from grouped rows: k is 0 for a first value, 1 for a step from a to b, else what is left out."""
     kind, count = (got[c].to_numpy(zero_copy_only=False).astype(np.int64) for c in ("k", "n_"))
     a, b = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in "ab")
@@ -322,7 +325,7 @@ def counted_steps(got: Any) -> Steps:
             "give bounds that merge rare values"
         )
     lost = int(count[(kind != 0) & ~step].sum())
-    return Steps(values, starts, counts, int(count[kind == 0].sum()), lost)
+    return StepCounts(values, starts, counts, int(count[kind == 0].sum()), lost)
 
 
 def _rows(table: Any, value: str, person: str, time: str, bounds: Bounds | None) -> Any:
@@ -335,7 +338,7 @@ def _rows(table: Any, value: str, person: str, time: str, bounds: Bounds | None)
     made = table.select(
         p=value_of(column_of(table, person, "person"), "person"),
         t=value_of(column_of(table, time, "time"), "time"),
-        v=number_of(column_of(table, value, "columns"), "columns", bounds),
+        v=float_column(column_of(table, value, "columns"), "columns", bounds),
     )
     return made.filter(made["p"].notnull() & made["t"].notnull())
 
@@ -362,12 +365,14 @@ def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
     return sorted(row["t"] for row in got)  # here, where text has one order
 
 
-def over_time(table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None) -> Records:
+def panel_records(
+    table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
+) -> RecordTable:
     """One row a person, one record a time.
 
     >>> from epsilens.data.tables.table import open_table
     >>> opened = open_table("epsilens:rand-hie")
-    >>> records = over_time(opened.table, opened.engine, "visits", "person", "year")
+    >>> records = panel_records(opened.table, opened.engine, "visits", "person", "year")
     >>> records.names, opened.engine.fetch(records.base.count()).to_pylist()
     (('year 1', 'year 2', 'year 3', 'year 4', 'year 5'), [{'CountStar()': 5912}])
     >>> opened.close()
@@ -376,12 +381,12 @@ def over_time(table: Any, engine: Engine, value: str, person: str, time: str, bo
     times = times_of(engine, rows, person, time)
     each = rows.group_by("p").agg(**{f"x{i}": rows["v"].max(where=rows["t"] == t) for i, t in enumerate(times)})
     names = _named(time, times)
-    return Records(each.drop("p"), engine, names, dict.fromkeys(names, bounds) if bounds else {}, "people")
+    return RecordTable(each.drop("p"), engine, names, dict.fromkeys(names, bounds) if bounds else {}, "people")
 
 
-def steps_over_time(
+def panel_step_counts(
     table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
-) -> tuple[Steps, tuple[str, ...]]:
+) -> tuple[StepCounts, tuple[str, ...]]:
     """First values of people and steps between neighbouring times, and the names of the times."""
     ibis = need_ibis()
     rows = _rows(table, value, person, time, bounds)
@@ -399,3 +404,195 @@ def steps_over_time(
 
 def _named(time: str, times: list[Any]) -> tuple[str, ...]:
     return tuple(f"{time} {t:g}" if isinstance(t, float) else f"{time} {t}" for t in times)
+
+
+# -- sampling error ----------------------------------------------------------------------------------------------------
+#
+# **Normal records.** The leakage of the adversary (i, K) is reach·|β|/scale, and β is the coefficient of x_i in the
+# regression of the query S on x_i and x_K. Its estimate therefore has the exact error of a regression coefficient: for
+# normal rows Student's t with N−|K|−2 degrees of freedom, and the standard error
+# √(Var(S|x_i,x_K)/Var(x_i|x_K)/(N−|K|−2)). Let a* be the adversary who is truly the worst:
+#
+# * the upper end is the maximum over all adversaries of (estimate + t·error). It is no less than the same expression at
+#   a*, which alone fails with the stated probability: choosing the largest costs nothing;
+# * the lower end is the maximum over all adversaries of (estimate − t'·error), t' for the stated probability divided by
+#   the number of adversaries, because the largest of many estimates is likely to be too large.
+#
+# Rows that are not normal have other errors: they are multiplied by :func:`inflation`, found at the worst
+# adversary and at those who know no other record. Up to :data:`MOST_ENUMERATED` records every adversary is visited;
+# beyond, the largest error that any could have is added to the proven upper bound, which is wide.
+#
+# **Tables and chains.** Probabilities are drawn from their Dirichlet posterior given the counts, :data:`DRAWS` times
+# with a fixed seed: half of the draws with ½ a row added to each cell (at most √N/2 in all), as if what was never seen
+# were possible, half with nothing added, as if it were not; either may leak more. The interval holds the middle share
+# of both halves and the estimate itself.
+
+#: Up to so many records every adversary's error is looked at (n·2^(n−1) of them).
+MOST_ENUMERATED = 18
+DRAWS = 200
+#: Fewest draws that still have tails to read.
+_FEWEST = 80
+#: Seconds that a part of the answer may take which can be left out.
+PATIENCE = 30.0
+_BLOCK = 10
+_SEED = 20190
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval for the worst leakage: what the sample leaves uncertain if the model holds."""
+
+    low: float
+    high: float
+    confidence: float
+    method: str
+
+
+def regression(cov: Array, weights: Array, target: int, known: tuple[int, ...]) -> tuple[Array, Array]:
+    """What the adversary's regressions leave, as weights over the records: of the query, and of the target.
+
+    >>> e, z = regression(np.array([[1.0, 0.5], [0.5, 1.0]]), np.ones(2), 0, ())
+    >>> e.tolist(), z.tolist()
+    ([-0.5, 1.0], [1.0, 0.0])
+    """
+    both, others = [target, *known], list(known)
+    answer = weights.astype(float)
+    answer[both] -= np.linalg.solve(cov[np.ix_(both, both)], cov[both] @ weights)
+    part = np.zeros(len(weights))
+    part[target] = 1.0
+    if others:
+        part[others] -= np.linalg.solve(cov[np.ix_(others, others)], cov[others, target])
+    answer[both] = np.where(np.abs(answer[both]) < 1e-12 * np.abs(weights).max(), 0.0, answer[both])
+    return answer, part
+
+
+def _adversaries(cov: Array, weights: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Blocks of known sets K: β, Var(x_i|K), Var(S|x_i,K) with a column for each i (NaN where i is known), and |K|."""
+    n = len(weights)
+    full = np.empty((n + 1, n + 1))
+    full[:n, :n] = cov
+    full[n, :n] = full[:n, n] = cov @ weights
+    full[n, n] = weights @ cov @ weights
+    last = list(range(max(n - _BLOCK, 0), n))
+
+    def learn(block: Array, j: int) -> Array:
+        column = block[:, :, j]
+        return block - column[:, :, None] * column[:, None, :] / block[:, j, j][:, None, None]
+
+    def visit(block: Array, known: NDArray[np.bool_], j: int) -> Iterator[tuple[Array, NDArray[np.bool_]]]:
+        if j < last[0]:
+            yield from visit(block, known, j + 1)
+            yield from visit(learn(block, j), known | (np.arange(n) == j), j + 1)
+            return
+        for k in last:
+            block = np.concatenate((block, learn(block, k)))
+            known = np.concatenate((known, known | (np.arange(n) == k)))
+        yield block, known
+
+    for block, known in visit(full[None], np.zeros((1, n), dtype=bool), 0):
+        v = np.where(known, np.nan, block[:, range(n), range(n)])
+        v = np.where(v > 0, v, np.nan)
+        shared = block[:, n, :n]
+        left = np.maximum(block[:, n, n][:, None] - shared**2 / v, 0.0)
+        # with every other record known nothing is left of the query, up to rounding
+        left = np.where((~known).sum(axis=1)[:, None] == 1, 0.0, left)
+        yield shared / v, v, left, known.sum(axis=1).astype(float)
+
+
+def normal_interval(
+    cov: Array,
+    weights: Array,
+    reach: Array,
+    rows: int,
+    confidence: float,
+    worst: Any,
+    *,
+    scale: float | None = None,
+    sigma: float | None = None,
+    own_noise: bool = True,
+    inflated: float = 1.0,
+) -> Interval:
+    """The interval of the worst leakage (or ψ with ``sigma``) of normal records estimated from so many rows."""
+    n = len(weights)
+    tail = (1 - confidence) / 2
+    count = n * 2.0 ** (n - 1)
+    noise = scale if sigma is None else sigma
+    assert noise is not None
+    own = sigma is not None and own_noise
+
+    def read(m: Any, beta: Array, v: Array, left: Array, df: Array) -> tuple[Array, Array]:
+        error = inflated * np.sqrt(left / v / df)
+        if not own:
+            up = np.abs(beta) + stdtrit(df, 1 - tail) * error
+            down = np.abs(beta) - stdtrit(df, 1 - tail / count) * error
+            return m * up / noise, m * down / noise
+        # ψ also needs what the data's own randomness adds to the noise: half the probability for each
+        up = np.abs(beta) + stdtrit(df, 1 - tail / 2) * error
+        down = np.abs(beta) - stdtrit(df, 1 - tail / count / 2) * error
+        less = left * np.maximum(1 - inflated * (1 - df / chdtri(df, tail / 2)), 0.0)
+        more = left * (1 + inflated * (df / np.maximum(chdtri(df, 1 - tail / count / 2), 1e-300) - 1))
+        less, more = np.hypot(noise, np.sqrt(less)), np.hypot(noise, np.sqrt(more))
+        return m * up / less, m * np.maximum(down, 0) / more
+
+    method = "Student's t at every adversary"
+    if n <= MOST_ENUMERATED:
+        low, high = 0.0, float(worst.upper)
+        for beta, v, left, k in _adversaries(cov, weights):
+            up, down = read(reach, beta, v, left, np.broadcast_to((rows - k - 2)[:, None], beta.shape))
+            low, high = max(low, float(np.nanmax(down))), max(high, float(np.nanmax(up)))
+    else:
+        method = "the largest error any adversary could have, added to the proven bound"
+        df = np.array(rows - n - 1.0)
+        answer, part = regression(cov, weights, worst.target, worst.known)
+        v, left = (np.array(w @ cov @ w) for w in (part, answer))
+        beta = np.array((weights @ cov @ part) / v)
+        low = float(read(reach[worst.target], beta, v, left, df)[1])
+        total = np.array(weights @ cov @ weights)
+        error = float(inflated * np.max(reach * np.sqrt(np.diag(np.linalg.inv(cov)) * total / df)))
+        if not own:
+            high = worst.upper + float(stdtrit(df, 1 - tail)) * error / noise
+        else:
+            kept = max(1 - inflated * (1 - float(df / chdtri(df, tail / 2))), 1e-12)
+            high = worst.upper / np.sqrt(kept) + float(stdtrit(df, 1 - tail / 2)) * error / noise
+    if inflated > 1.0:
+        method += f", times {inflated:.3g} because the rows are not normal"
+    return Interval(min(max(low, 0.0), float(worst.leakage)), float(high), confidence, method)
+
+
+def drawn_interval(
+    counts: list[NDArray[np.int64]],
+    leakage: Callable[[list[Array]], float],
+    found: float,
+    confidence: float,
+    group: float,
+    seconds: float = 0.0,
+    progress: Callable[[float, str], None] | None = None,
+) -> Interval:
+    """The interval of ``leakage``, a function of laws, each estimated from one array of counts.
+
+    One value takes about ``seconds``; where the fewest draws would take minutes, the upper end is ``group``, which no
+    law exceeds.
+    """
+    if seconds * _FEWEST > 2 * PATIENCE:
+        return Interval(0.0, max(group, found), confidence, "group privacy, because draws would take minutes")
+    random = np.random.default_rng(_SEED)
+    values: tuple[list[float], list[float]] = ([], [])
+    started = time.monotonic()
+    for k in range(DRAWS):
+        values[k % 2].append(leakage([_draw(random, c, possible=k % 2 == 0) for c in counts]))
+        if progress is not None:
+            progress((k + 1) / DRAWS, f"sampling error: draw {k + 1} of {DRAWS}")
+        if k + 1 >= _FEWEST and time.monotonic() - started > PATIENCE:
+            break
+    tail = (1 - confidence) / 2
+    ends = [np.quantile(v, [tail, 1 - tail], method="inverted_cdf") for v in values]
+    method = f"{sum(map(len, values))} draws from the Dirichlet posterior"
+    low, high = min(float(e[0]) for e in ends), max(float(e[1]) for e in ends)
+    return Interval(min(low, found), max(high, found), confidence, method)
+
+
+def _draw(random: np.random.Generator, counts: NDArray[np.int64], *, possible: bool) -> Array:
+    """One law given how often each of its cells was seen; whether cells that were not are possible."""
+    added = min(0.5, np.sqrt(counts.sum()) / (2 * counts.size)) if possible else 0.0
+    parts = random.standard_gamma(counts + added)
+    return np.asarray(parts / parts.sum())

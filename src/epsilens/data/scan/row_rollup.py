@@ -1,36 +1,113 @@
-"""Subsets of many combinations as sorted 64-bit words of codes, with two savings.
+"""Whom each subset of the columns isolates where every row is a person: from codes of the rows, not from classes.
 
-Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ in
-one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's cache,
-and stay within the memory that was allowed.
+Where all columns together have few combinations, the rows are counted into an array of cells;
+otherwise each row becomes one word of codes, and these are sorted in parts.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import BLOCK, EMPTY, SHARED, Count, affordable, blocks, merge
-from .rollup import Subset
+from ..tables.engines import Engine
+from ..tables.resources import memory
+from .engine_rollup import EncodedRows
+from .equivalence_classes import Subset, SubsetIsolation
+
+# -- sorted words ------------------------------------------------------------------------------------------------------
+#
+# Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ
+# in one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's
+# cache, and stay within the memory that was allowed.
+
+# -- arrays of cells ---------------------------------------------------------------------------------------------------
+#
+# A smaller subset is the array of a larger one with an axis merged; nothing is sorted.
+
+#: A subset of at most this many combinations is an array of cells.
+MOST_CELLS = 1 << 24
+#: What is in a cell that is nobody's; an owner's number otherwise.
+EMPTY, SHARED = -1, np.iinfo(np.int32).max
+#: The fewest columns of an owner whom no subset isolates.
+NEVER = np.uint8(255)
+#: Long arrays are gone through in steps of this many.
+BLOCK = 1 << 20
+
+Cells: TypeAlias = NDArray[np.int32]
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+@dataclass
+class IsolationCount:
+    """The counts under way; ``fewest`` is the least size of a subset that isolates each owner."""
+
+    fewest: NDArray[np.uint8]
+    people: Counter[Subset] = field(default_factory=Counter)
+    classes: Counter[Subset] = field(default_factory=Counter)
+
+    def found(self, subset: Subset, owners: NDArray[Any]) -> None:
+        """The subset isolates these owners."""
+        self.fewest[owners] = np.minimum(self.fewest[owners], len(subset))
+
+
+def affordable_cells(rows: int) -> int:
+    """How many cells an array for so many rows may have: few rows are sorted sooner than many cells are merged."""
+    return min(MOST_CELLS, 4 * rows + 65_536)
+
+
+def blocks(array: NDArray[Any], size: int = BLOCK) -> Iterator[NDArray[Any]]:
+    """The array in pieces of a size that costs little to copy."""
+    for start in range(0, len(array), size):
+        yield array[start : start + size]
+
+
+def merge_cells(
+    own: Cells, of: Subset, subsets: Iterable[Subset], count: IsolationCount, progress: Progress | None = None
+) -> None:
+    """Every subset of the array's columns that is asked for, each from the smallest array that has its columns."""
+    arrays = {of: own}
+    wanted = [s for s in subsets if set(s) <= set(of)]
+    for done, subset in enumerate(wanted, 1):  # the larger ones come first
+        source = min((s for s in arrays if set(subset) <= set(s)), key=lambda s: arrays[s].size)
+        if source != subset:
+            arrays[subset] = merge_axes(arrays[source], tuple(i for i, j in enumerate(source) if j not in subset))
+        array = arrays[subset]
+        owners = array[(array != EMPTY) & (array != SHARED)]
+        count.people[subset] += len(owners)
+        count.classes[subset] += int(np.count_nonzero(array != EMPTY))
+        count.found(subset, owners)
+        if progress:
+            progress(done, len(wanted))
+
+
+def merge_axes(array: Cells, axes: tuple[int, ...]) -> Cells:
+    """The cells merged along some axes: of one owner where all that are not empty are.
+
+    >>> merge_axes(np.array([[3, EMPTY], [1, 1], [EMPTY, EMPTY], [0, 2]], np.int32), (1,)) == [3, 1, EMPTY, SHARED]
+    array([ True,  True,  True,  True])
+    """
+    most = array.max(axis=axes)  # shared is the largest, empty the smallest
+    least = array.view(np.uint32).min(axis=axes).view(np.int32)  # unsigned, empty is the largest
+    return np.where(most == least, most, SHARED).astype(np.int32, copy=False)
+
 
 _PART = 1 << 21
 #: Attempts to begin at small subsets that found too few people alone.
 _TRIES = 2
 
 Words: TypeAlias = NDArray[np.uint64]
-Told: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Layout:
+class WordLayout:
     """Where the code of each column stands in a word: the longest column on top, ``spare`` free bits below all."""
 
     order: tuple[int, ...]
@@ -39,7 +116,7 @@ class Layout:
     spare: int
 
     @classmethod
-    def of(cls, cards: Sequence[int]) -> Layout:
+    def of(cls, cards: Sequence[int]) -> WordLayout:
         """For columns of so many codes; ``spare`` is below 0 where they do not fit."""
         order = tuple(sorted(range(len(cards)), key=lambda j: -cards[j]))
         bits = {j: max(1, (card - 1).bit_length()) for j, card in enumerate(cards)}
@@ -58,7 +135,7 @@ class Layout:
         return (words >> np.uint64(self.shifts[column])) & np.uint64((1 << self.bits[column]) - 1)
 
 
-def classes_of(
+def distinct_words(
     words: Words, gaps: NDArray[np.float64]
 ) -> tuple[Words, NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
     """The distinct words in order, whether several rows have each, how many have how many, and gaps in that order.
@@ -69,7 +146,7 @@ def classes_of(
         order = np.argsort(words)
         words = words[order]
     else:
-        _sort(words)
+        _sort_in_place(words)
     size = len(words)
     edge = np.ones(size + 1, bool)
     for start in range(1, size, BLOCK):
@@ -94,7 +171,7 @@ def classes_of(
     return words[:kept], shared, (table[:, 0], table[:, 1]), gaps
 
 
-def _sort(words: Words) -> None:
+def _sort_in_place(words: Words) -> None:
     """In place, by two threads."""
     if len(words) < BLOCK:
         words.sort()
@@ -106,18 +183,18 @@ def _sort(words: Words) -> None:
 
 
 @dataclass
-class Table:
+class WordTable:
     """The distinct words, in order; a word that several rows share is nobody's."""
 
     words: Words
     shared: NDArray[np.bool_]
-    layout: Layout
+    layout: WordLayout
     cards: tuple[int, ...]
-    count: Count
+    count: IsolationCount
 
-    def roll_up(self, subsets: Sequence[Subset], progress: Told | None) -> bool:
+    def roll_up(self, subsets: Sequence[Subset], progress: Progress | None) -> bool:
         """Every subset; False where one value has more rows than a part can have."""
-        few = [s for s in subsets if self._cells(s) <= affordable(len(self.words))]
+        few = [s for s in subsets if self._cells(s) <= affordable_cells(len(self.words))]
         many = [s for s in subsets if s not in set(few)]
         parts: dict[int, list[tuple[int, int]]] = {}
         for column in dict.fromkeys(min(s, key=self.layout.order.index) for s in many):
@@ -166,7 +243,7 @@ class Table:
             company = own[at] != np.arange(start, start + len(at), dtype=np.int32)
             company |= self.shared[start : start + len(at)]
             own[at[company]] = SHARED
-        merge(own.reshape([self.cards[j] for j in of]), of, subsets, self.count)
+        merge_cells(own.reshape([self.cards[j] for j in of]), of, subsets, self.count)
 
     def _parts(self, column: int) -> list[tuple[int, int]] | None:
         """Ranges of the column's codes with at most so many words each; None where one code has too many."""
@@ -204,7 +281,7 @@ class Table:
                 chosen.append(np.flatnonzero((codes >= low) & (codes < high)) + start)
             at = np.concatenate(chosen).astype(np.int32) if chosen else slice(0, 0)
             base = None
-        part = _Part(self.words[at], self.shared[at], self.layout, self.cards, len(self.words))
+        part = _WordPart(self.words[at], self.shared[at], self.layout, self.cards, len(self.words))
         part.roll_up(subsets)
         for subset, found in part.found.items():
             self.count.found(subset, found + base if base is not None else at[found])
@@ -212,7 +289,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class _Rest:
+class _Remainder:
     """The words of a part that are not alone on a subset; how many are, and how many of these are someone's."""
 
     words: Words
@@ -220,16 +297,16 @@ class _Rest:
     people: int = 0
 
 
-class _Part:
+class _WordPart:
     """Some words, their number in the spare bits below the codes."""
 
     def __init__(
-        self, words: Words, shared: NDArray[np.bool_], layout: Layout, cards: Sequence[int], rows: int
+        self, words: Words, shared: NDArray[np.bool_], layout: WordLayout, cards: Sequence[int], rows: int
     ) -> None:
         self.layout, self.cards, self.rows, self.shared = layout, cards, rows, shared
         self.number = np.uint64((1 << layout.spare) - 1)
         self.words = words | np.arange(len(words), dtype=np.uint64)
-        self.rest: dict[Subset, _Rest] = {}
+        self.rest: dict[Subset, _Remainder] = {}
         self.classes: Counter[Subset] = Counter()
         self.people: Counter[Subset] = Counter()
         self.found: dict[Subset, NDArray[np.int64]] = {}
@@ -242,12 +319,12 @@ class _Part:
             if smaller:
                 self._up(subset, min(smaller, key=lambda r: len(r.words)), half)
             elif failed < _TRIES and math.prod(self.cards[j] for j in subset) > 8 * self.rows:
-                failed += not self._up(subset, _Rest(self.words), half)
+                failed += not self._up(subset, _Remainder(self.words), half)
             else:
                 later.append(subset)
         self._down(sorted(later, key=len, reverse=True))
 
-    def _up(self, subset: Subset, source: _Rest, half: int) -> bool:
+    def _up(self, subset: Subset, source: _Remainder, half: int) -> bool:
         """One subset from what a smaller one left; whether it leaves at most half of the part."""
         keys, edge = self._runs(source.words, subset)
         single = edge[:-1] & edge[1:]
@@ -259,7 +336,7 @@ class _Part:
         if len(keys) - len(alone) > half:
             return False
         left = self.words[(keys[~single] & self.number).view(np.int64)]
-        self.rest[subset] = _Rest(left, source.alone + len(alone), self.people[subset])
+        self.rest[subset] = _Remainder(left, source.alone + len(alone), self.people[subset])
         return True
 
     def _down(self, subsets: Sequence[Subset]) -> None:
@@ -286,3 +363,130 @@ class _Part:
         if len(keys):
             np.greater(keys[1:] ^ keys[:-1], self.number, out=edge[1:-1])
         return keys, edge
+
+
+@dataclass
+class RowRollup:
+    """What a roll-up of rows finds: isolation, (people sharing a class, classes), and each query's (gap, people)."""
+
+    isolated: SubsetIsolation
+    sizes: tuple[NDArray[np.int64], NDArray[np.int64]]
+    gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
+
+
+def roll_up_rows(
+    engine: Engine,
+    coded: EncodedRows,
+    rows: int,
+    queries: int,
+    subsets: Sequence[Subset],
+    seen: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
+) -> RowRollup | None:
+    """Isolation by every subset; None where the codes are too wide, or the rows too many, for the memory allowed."""
+    full = tuple(range(len(coded.cards)))
+    cells = math.prod(coded.cards)
+    room = int(0.6 * memory().size)
+    batches = _RowBatches(engine, coded, queries, seen)
+    if cells <= affordable_cells(rows) and cells * (24 + 8 * queries) <= room:
+        own, sizes, gaps = _full_cells(batches, cells)
+        count = IsolationCount(np.full(cells, NEVER))
+        merge_cells(own.reshape(coded.cards), full, subsets, count, progress)
+    else:
+        layout = WordLayout.of(coded.cards)
+        if layout.spare < 16 or rows * (10 + 16 * queries) > room or rows >= SHARED:
+            return None
+        words, gaps = batches.words(layout, rows)
+        words, shared, sizes, gaps = distinct_words(words, gaps)
+        count = IsolationCount(np.full(len(words), NEVER))
+        if not WordTable(words, shared, layout, coded.cards, count).roll_up(subsets, progress):
+            return None
+    return RowRollup(_isolation_counts(count, subsets), sizes, tuple(_histogram(g, count.fewest) for g in gaps))
+
+
+def _isolation_counts(count: IsolationCount, subsets: Sequence[Subset]) -> SubsetIsolation:
+    times = sum((np.bincount(part, minlength=256) for part in blocks(count.fewest)), np.zeros(256, np.int64))
+    by_size = {k: int(times[: k + 1].sum()) for k in sorted({len(s) for s in subsets})}
+    people = {s: int(count.people[s]) for s in subsets}
+    return SubsetIsolation(people, {s: int(count.classes[s]) for s in subsets}, by_size, None)
+
+
+def _histogram(gaps: NDArray[np.float64], fewest: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    values, people = np.unique(gaps[fewest != NEVER], return_counts=True)
+    return values, people.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _RowBatches:
+    """The rows as the engine streams them; a pool turns one batch into codes while the engine makes the next."""
+
+    engine: Engine
+    coded: EncodedRows
+    queries: int
+    seen: Callable[[int], None] | None
+
+    def _each(self, make: Callable[[Any], Any]) -> Iterator[tuple[Any, list[NDArray[np.float64]]]]:
+        seen = 0
+        with ThreadPoolExecutor(1) as pool:
+            waiting = None
+            for batch in self.engine.batches(self.coded.table):
+                ahead = pool.submit(lambda batch: (make(batch), self._gaps(batch)), batch)
+                seen += batch.num_rows
+                if self.seen:
+                    self.seen(seen)
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = ahead
+            if waiting is not None:
+                yield waiting.result()
+
+    def _gaps(self, batch: Any) -> list[NDArray[np.float64]]:
+        columns = (batch.column(f"c{i}").cast("float64").fill_null(0.0) for i in range(self.queries))
+        return [column.to_numpy(zero_copy_only=False) for column in columns]
+
+    def places(self) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.float64]]]]:
+        """The cell of each row among those of all columns."""
+
+        def make(batch: Any) -> NDArray[np.int64]:
+            made = np.zeros(batch.num_rows, np.int64)
+            for j, card in enumerate(self.coded.cards):
+                made *= card
+                made += self.coded.codes(batch, j)
+            return made
+
+        return self._each(make)
+
+    def words(self, layout: WordLayout, rows: int) -> tuple[Words, NDArray[np.float64]]:
+        """The codes of each row in one word, and its contributions."""
+
+        def make(batch: Any) -> Words:
+            made = np.zeros(batch.num_rows, np.uint64)
+            for j, shift in layout.shifts.items():
+                made |= self.coded.codes(batch, j).astype(np.uint64) << np.uint64(shift)
+            return made
+
+        words, gaps, start = np.empty(rows, np.uint64), np.empty((self.queries, rows)), 0
+        for part, weights in self._each(make):
+            end = start + len(part)
+            words[start:end] = part
+            for i, weight in enumerate(weights):
+                gaps[i, start:end] = weight
+            start = end
+        return words, gaps
+
+
+def _full_cells(
+    batches: _RowBatches, cells: int
+) -> tuple[Cells, tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+    """The combinations of all columns as cells; each is its own owner where one row is in it."""
+    rows = np.zeros(cells, np.int32)
+    gaps = np.zeros((batches.queries, cells))
+    for place, weights in batches.places():
+        np.add.at(rows, place, 1)
+        for i, weight in enumerate(weights):  # of cells with one row, which alone count, the sum
+            gaps[i, place] = weight
+    people, times = np.unique(rows[rows > 0], return_counts=True)
+    own = np.arange(cells, dtype=np.int32)
+    own[rows == 0] = EMPTY
+    own[rows > 1] = SHARED
+    return own, (people.astype(np.int64), times.astype(np.int64)), gaps

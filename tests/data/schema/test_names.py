@@ -6,9 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.understanding.lexicon import FILLERS, IDS, PEOPLE, SPELLINGS, STAFF, THINGS, UNITS
-from epsilens.data.understanding.names import Kind, meaning, words
-from epsilens.data.understanding.rules import PHRASES, RULES
+from epsilens.data.schema.column_names import (
+    FILLERS,
+    IDS,
+    PEOPLE,
+    PHRASES,
+    RULES,
+    SPELLINGS,
+    STAFF,
+    THINGS,
+    UNITS,
+    NameKind,
+    meaning,
+    words,
+)
 
 PEOPLE_NAMES = """
 Patient ID|patient-id|PatientID|PATIENT_ID|patientid|pat.id|patient#|Patienten-Nr.
@@ -83,7 +94,7 @@ def every(names: str) -> list[str]:
 def test_names_of_people(name: str) -> None:
     found = meaning(name)
     assert found is not None
-    assert found.kind is Kind.PERSON
+    assert found.kind is NameKind.PERSON
     assert found.rank >= 40
 
 
@@ -91,7 +102,7 @@ def test_names_of_people(name: str) -> None:
 def test_identifiers_that_do_not_say_of_what(name: str) -> None:
     found = meaning(name)
     assert found is not None
-    assert found.kind is Kind.ID
+    assert found.kind is NameKind.ID
     assert 0 < found.rank < 40
 
 
@@ -99,7 +110,7 @@ def test_identifiers_that_do_not_say_of_what(name: str) -> None:
 def test_things_are_no_people(name: str) -> None:
     found = meaning(name)
     assert found is not None
-    assert found.kind in (Kind.THING, Kind.UNNAMED_ID)
+    assert found.kind in (NameKind.THING, NameKind.UNNAMED_ID)
     assert found.rank == 0
 
 
@@ -107,7 +118,7 @@ def test_things_are_no_people(name: str) -> None:
 def test_others_who_are_not_the_person(name: str) -> None:
     found = meaning(name)
     assert found is not None
-    assert found.kind is Kind.STAFF
+    assert found.kind is NameKind.STAFF
 
 
 @pytest.mark.parametrize(("word", "name"), [(word, name) for word, names in MEANINGS.items() for name in every(names)])
@@ -138,13 +149,13 @@ def test_secrets(name: str) -> None:
 )
 def test_not_every_phone_is_a_number(name: str) -> None:
     found = meaning(name)
-    assert found is None or found.kind is not Kind.CONTACT
+    assert found is None or found.kind is not NameKind.CONTACT
 
 
 def test_devices_are_somebodys_where_nothing_says_whose() -> None:
     found = meaning("deviceId")
     assert found is not None
-    assert found.kind is Kind.DEVICE
+    assert found.kind is NameKind.DEVICE
     assert 10 < found.rank < 20
 
 
