@@ -354,7 +354,6 @@ def _reach(names: Sequence[str], limits: Mapping[str, Bounds], asked: Correlatio
 
 
 def _missing_note(missing: int, what: str = "rows") -> list[str]:
-    """What was left out, said once."""
     if not missing:
         return []
     one = {"rows": "row", "steps": "step", "people": "person"}[what]
@@ -363,7 +362,6 @@ def _missing_note(missing: int, what: str = "rows") -> list[str]:
 
 
 def _normal(opened: OpenTable, records: RecordTable, asked: CorrelationRequest) -> CorrelationEstimate:
-    """Jointly normal records from a covariance."""
     names, n, what = records.names, len(records.names), records.unit
     weights = asked.weights(n)
     reach, notes = _reach(names, records.bounds, asked)

@@ -28,18 +28,6 @@ from ..tables.conditions import open_terms
 from ..tables.engines import Engine, need_ibis
 from .request import ScanRequest
 
-# -- pairs of answers --------------------------------------------------------------------------------------------------
-#
-# Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
-# further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that
-# differ must be one person's. Every two answers of the same aggregate are compared, and where both leave the same
-# secret open, also the sets of all whom they may cover: then they isolate the person whether that person has the
-# secret or not.
-#
-# An answer is known by the sum of random 64-bit names of the joint cells it covers. Without one
-# person's own cells the sum is another's exactly where the two answers differ in that person alone; so one search
-# finds all pairs, however many answers there are.
-
 # -- joint groups ------------------------------------------------------------------------------------------------------
 #
 # Each planned query gives one answer per group and, where it has groups, their total. Counts go by people, each
@@ -275,6 +263,19 @@ Names: TypeAlias = NDArray[np.uint64]
 _Key: TypeAlias = tuple[int, bool, int, bool]
 
 
+# -- pairs of answers --------------------------------------------------------------------------------------------------
+#
+# Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
+# further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that
+# differ must be one person's. Every two answers of the same aggregate are compared, and where both leave the same
+# secret open, also the sets of all whom they may cover: then they isolate the person whether that person has the
+# secret or not.
+#
+# An answer is known by the sum of random 64-bit names of the joint cells it covers. Without one
+# person's own cells the sum is another's exactly where the two answers differ in that person alone; so one search
+# finds all pairs, however many answers there are.
+
+
 @dataclass(frozen=True)
 class IsolatingPair:
     """Two planned answers that differ in one person: how often, for how many people.
@@ -307,7 +308,6 @@ class _PairHit:
 
     @property
     def values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The values of the two groups."""
         a, b = (self.joint.values(side, number) for side, number in zip(self.sides, self.groups, strict=True))
         return a, b
 
@@ -834,7 +834,6 @@ class _AnswerPatterns:
 
 
 def _label_groups(label: Integers, wanted: Integers) -> list[Integers]:
-    """The places of each wanted label."""
     order = np.argsort(label, kind="stable")
     low = np.searchsorted(label[order], wanted, "left")
     high = np.searchsorted(label[order], wanted, "right")

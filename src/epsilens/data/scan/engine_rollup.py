@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ..tables.dialect import as_integer
 from ..tables.engines import Engine, need_ibis
-from .equivalence_classes import BaseShape, Subset, SubsetIsolation
+from .equivalence_classes import BaseShape, RollupCounts, Subset, SubsetIsolation
 
 # -- codes -------------------------------------------------------------------------------------------------------------
 #
@@ -216,15 +216,6 @@ def _hash(kind: Any) -> Any:
 
 
 @dataclass
-class EngineRollup:
-    """What a roll-up finds: isolation, (people sharing a class, classes), and each query's (gap, people)."""
-
-    isolated: SubsetIsolation
-    sizes: tuple[NDArray[np.int64], NDArray[np.int64]]
-    gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
-
-
-@dataclass
 class _RolledTable:
     """A table (``w``, ``lo``, ``hi``) to start from, its length, and who was left out of it, by number."""
 
@@ -240,7 +231,7 @@ def roll_up_in_engine(
     shape: BaseShape,
     subsets: Sequence[Subset],
     progress: Callable[[int, int], None] | None = None,
-) -> EngineRollup:
+) -> RollupCounts:
     """Isolation by every subset, from the classes of :func:`~.equivalence_classes.class_expression` in the engine."""
     owners = ["o", "h"] if shape.person else []
     words = pack_rows(engine, classes, shape, ["people", *owners, *shape.sums])
@@ -271,7 +262,7 @@ def roll_up_in_engine(
         each = owned.group_by("lo").agg(gap=owned[name].sum())
         got = engine.fetch(each.group_by("gap").agg(n=each.count()))
         gaps.append((got["gap"].to_numpy().astype(float), _whole_numbers(got["n"])))
-    return EngineRollup(isolated, sizes, tuple(gaps))
+    return RollupCounts(isolated, sizes, tuple(gaps))
 
 
 def _whole_numbers(column: Any) -> NDArray[np.int64]:

@@ -263,6 +263,15 @@ class SubsetIsolation:
     fewest: NDArray[np.uint8] | None = None
 
 
+@dataclass(frozen=True)
+class RollupCounts:
+    """What a roll-up finds: isolation, (people sharing a class, classes), and each query's (gap, people)."""
+
+    isolated: SubsetIsolation
+    sizes: tuple[Integers, Integers]
+    gaps: tuple[tuple[NDArray[np.float64], Integers], ...]
+
+
 def subsets_of(columns: int, at_most: int) -> list[Subset]:
     """All non-empty subsets of the columns with at most ``at_most`` members, largest first.
 

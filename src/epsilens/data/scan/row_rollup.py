@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 from ..tables.engines import Engine
 from ..tables.resources import memory
 from .engine_rollup import EncodedRows
-from .equivalence_classes import Subset, SubsetIsolation
-
-# -- sorted words ------------------------------------------------------------------------------------------------------
-#
-# Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ
-# in one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's
-# cache, and stay within the memory that was allowed.
+from .equivalence_classes import RollupCounts, Subset, SubsetIsolation
 
 # -- arrays of cells ---------------------------------------------------------------------------------------------------
 #
@@ -98,6 +92,12 @@ def merge_axes(array: Cells, axes: tuple[int, ...]) -> Cells:
     least = array.view(np.uint32).min(axis=axes).view(np.int32)  # unsigned, empty is the largest
     return np.where(most == least, most, SHARED).astype(np.int32, copy=False)
 
+
+# -- sorted words ------------------------------------------------------------------------------------------------------
+#
+# Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ
+# in one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's
+# cache, and stay within the memory that was allowed.
 
 _PART = 1 << 21
 #: Attempts to begin at small subsets that found too few people alone.
@@ -172,7 +172,6 @@ def distinct_words(
 
 
 def _sort_in_place(words: Words) -> None:
-    """In place, by two threads."""
     if len(words) < BLOCK:
         words.sort()
         return
@@ -365,15 +364,6 @@ class _WordPart:
         return keys, edge
 
 
-@dataclass
-class RowRollup:
-    """What a roll-up of rows finds: isolation, (people sharing a class, classes), and each query's (gap, people)."""
-
-    isolated: SubsetIsolation
-    sizes: tuple[NDArray[np.int64], NDArray[np.int64]]
-    gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
-
-
 def roll_up_rows(
     engine: Engine,
     coded: EncodedRows,
@@ -382,7 +372,7 @@ def roll_up_rows(
     subsets: Sequence[Subset],
     seen: Callable[[int], None] | None = None,
     progress: Progress | None = None,
-) -> RowRollup | None:
+) -> RollupCounts | None:
     """Isolation by every subset; None where the codes are too wide, or the rows too many, for the memory allowed."""
     full = tuple(range(len(coded.cards)))
     cells = math.prod(coded.cards)
@@ -401,7 +391,7 @@ def roll_up_rows(
         count = IsolationCount(np.full(len(words), NEVER))
         if not WordTable(words, shared, layout, coded.cards, count).roll_up(subsets, progress):
             return None
-    return RowRollup(_isolation_counts(count, subsets), sizes, tuple(_histogram(g, count.fewest) for g in gaps))
+    return RollupCounts(_isolation_counts(count, subsets), sizes, tuple(_histogram(g, count.fewest) for g in gaps))
 
 
 def _isolation_counts(count: IsolationCount, subsets: Sequence[Subset]) -> SubsetIsolation:

@@ -103,7 +103,6 @@ class _ScanState:
         return BaseShape(len(request.quasi_identifiers), request.by_person, len(request.queries))
 
     def rolled(self, done: int, of: int) -> None:
-        """One more subset is done."""
         self.tell(f"combination {done} of {of}")
 
 

@@ -226,7 +226,6 @@ def likely_owner(opened: OpenTable, person: str | None = None) -> Owner | None:
 
 
 def _can_identify(kind: Any, shape: ColumnProfile | None) -> bool:
-    """Text or numbers, and no dates."""
     if not (kind.is_string() or kind.is_uuid() or (kind.is_numeric() and not kind.is_boolean())):
         return False
     return shape is None or shape.share(*DATES) - shape.share(CellLabel.COMPACT) < 0.5

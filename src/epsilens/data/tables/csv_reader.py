@@ -288,7 +288,6 @@ class _Retry(StrEnum):
     BACKSLASH = "backslash"
 
     def fits(self, part: _CsvFile) -> bool:
-        """Whether it may help."""
         if self is _Retry.WESTERN:
             return part.text.encoding == "utf-8" and is_windows_1252(part.path)
         if self is _Retry.LINES:

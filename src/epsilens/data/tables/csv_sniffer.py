@@ -309,7 +309,6 @@ def is_windows_1252(path: Path) -> bool:
 
 @contextmanager
 def _open_bytes(path: Path, packing: str, name: str) -> Iterator[IO[bytes] | Any]:
-    """The bytes inside, whatever packs them."""
     try:
         with _open_packed(path, packing) as stream:
             yield stream
@@ -361,7 +360,6 @@ def _detect_encoding(head: bytes, whole: bool, name: str) -> str:
 
 
 def _count_control_bytes(head: bytes) -> int:
-    """How many bytes no text has."""
     return len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))))
 
 

@@ -146,7 +146,6 @@ def _files_before_start(source: Source, engine: Any) -> Files | None:
 
 
 def _open_source(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str]:
-    """The table and its name."""
     if isinstance(source, Frame):
         return _from_frame(source.data, engine), type(source.data).__name__
     if isinstance(source, Url):
