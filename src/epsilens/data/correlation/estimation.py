@@ -399,11 +399,14 @@ def _inflation(records: RecordTable, found: Moments, weights: Array, worst: Wors
     adversaries = {(worst.target, tuple(worst.known)), *((i, ()) for i in targets)}
     return max(
         inflation(
-            records, found, *regression(found.cov, weights, i, known), found.rows - len(known) - 2.0,
+            records,
+            found,
+            *regression(found.cov, weights, i, known),
+            found.rows - len(known) - 2.0,
             (1 - asked.confidence) / 2,
         )
         for i, known in sorted(adversaries)
-    )  # fmt: skip
+    )
 
 
 def _check_moments(found: Moments) -> None:
@@ -461,9 +464,14 @@ def _table(opened: OpenTable, records: RecordTable, asked: CorrelationRequest) -
     model = made(counts / rows)
     worst, seconds = _worst(model, noise, asked)
     interval = drawn_interval(
-        [counts], lambda laws: made(laws[0]).worst(**noise).upper, worst.leakage, asked.confidence,
-        float(np.abs(weights) @ reach) / noise["scale"], seconds, lambda share, w: asked.tell(0.5 + 0.4 * share, w),
-    )  # fmt: skip
+        [counts],
+        lambda laws: made(laws[0]).worst(**noise).upper,
+        worst.leakage,
+        asked.confidence,
+        float(np.abs(weights) @ reach) / noise["scale"],
+        seconds,
+        lambda share, w: asked.tell(0.5 + 0.4 * share, w),
+    )
     facts = {"values": [v.tolist() for v in values], "joint": (counts / rows).tolist()}
     notes = _missing_note(missing, what)
     rare = int(((counts > 0) & (counts < 5)).sum())
@@ -518,10 +526,14 @@ def _chain(opened: OpenTable, asked: CorrelationRequest) -> CorrelationEstimate:
     model = made(initial, transition)
     worst, seconds = _worst(model, noise, asked)
     interval = drawn_interval(
-        [found.first, *found.counts], lambda laws: made(laws[0], np.array(laws[1:])).worst(**noise).upper,
-        worst.leakage, asked.confidence, float(np.abs(weights) @ reach) / noise["scale"], seconds,
+        [found.first, *found.counts],
+        lambda laws: made(laws[0], np.array(laws[1:])).worst(**noise).upper,
+        worst.leakage,
+        asked.confidence,
+        float(np.abs(weights) @ reach) / noise["scale"],
+        seconds,
         lambda share, w: asked.tell(0.5 + 0.4 * share, w),
-    )  # fmt: skip
+    )
     facts = {"values": found.values.tolist(), "initial": initial.tolist(), "transition": transition.tolist()}
     notes = ["The step from one time to the next is taken to be the same at every time."]
     notes += _missing_note(found.missing, "steps")

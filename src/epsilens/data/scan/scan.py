@@ -226,9 +226,10 @@ def _table_facts(work: _ScanState, opened: OpenTable) -> _TableFacts:
 def _planned_groupings(engine: Engine, base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> JointGroupings:
     """The planned answers to compare: not a single total that surely covers several people."""
     families = tuple(
-        f for f in query_families(request)
+        f
+        for f in query_families(request)
         if len(f.totals) > 1 or f.secret is not None or facts[f.sides[0].index].lonely
-    )  # fmt: skip
+    )
     return joint_groupings(engine, base, request, families)
 
 

@@ -81,9 +81,14 @@ FORMS = {
 }
 LARGEST = 10**15
 _SQL = {
-    ValueType.NOTHING: "VARCHAR", ValueType.TEXT: "VARCHAR", ValueType.TRUTH: "BOOLEAN", ValueType.WHOLE: "BIGINT",
-    ValueType.NUMBER: "DOUBLE", ValueType.DATE: "DATE", ValueType.TIME: "TIMESTAMP",
-}  # fmt: skip
+    ValueType.NOTHING: "VARCHAR",
+    ValueType.TEXT: "VARCHAR",
+    ValueType.TRUTH: "BOOLEAN",
+    ValueType.WHOLE: "BIGINT",
+    ValueType.NUMBER: "DOUBLE",
+    ValueType.DATE: "DATE",
+    ValueType.TIME: "TIMESTAMP",
+}
 _FORMS = {kind: re.compile(form) for kind, form in FORMS.items()}
 #: Kinds whose values give back the text they were made of, letter by letter.
 EXACT = (ValueType.WHOLE, ValueType.DATE)
@@ -158,9 +163,12 @@ _ERRORS, _SCANS = "epsilens_bad_lines", "epsilens_bad_files"
 _CELLS, _LEAST, _MOST = 4_000_000, 2048, 122_880
 _WIDE = 1000
 _FAULTS = {
-    "MISSING COLUMNS": CsvFault.SHORT, "TOO MANY COLUMNS": CsvFault.LONG, "UNQUOTED VALUE": CsvFault.QUOTE,
-    "INVALID ENCODING": CsvFault.ENCODING, "LINE SIZE OVER MAXIMUM": CsvFault.LINE_SIZE,
-}  # fmt: skip
+    "MISSING COLUMNS": CsvFault.SHORT,
+    "TOO MANY COLUMNS": CsvFault.LONG,
+    "UNQUOTED VALUE": CsvFault.QUOTE,
+    "INVALID ENCODING": CsvFault.ENCODING,
+    "LINE SIZE OVER MAXIMUM": CsvFault.LINE_SIZE,
+}
 
 
 @dataclass(frozen=True)

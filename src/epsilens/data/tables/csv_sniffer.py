@@ -173,13 +173,21 @@ SAMPLE = 1 << 20
 _STEP = 1 << 22
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd", b"\xfd7zXZ\x00": "xz"}
 _FOREIGN = {
-    b"PAR1": CsvFault.PARQUET, b"ARROW1": CsvFault.ARROW, b"FEA1": CsvFault.ARROW, b"\xff\xff\xff\xff": CsvFault.ARROW,
-    b"\xd0\xcf\x11\xe0": CsvFault.EXCEL, b"%PDF": CsvFault.PDF, b"SQLite format 3\x00": CsvFault.DATABASE,
-}  # fmt: skip
+    b"PAR1": CsvFault.PARQUET,
+    b"ARROW1": CsvFault.ARROW,
+    b"FEA1": CsvFault.ARROW,
+    b"\xff\xff\xff\xff": CsvFault.ARROW,
+    b"\xd0\xcf\x11\xe0": CsvFault.EXCEL,
+    b"%PDF": CsvFault.PDF,
+    b"SQLite format 3\x00": CsvFault.DATABASE,
+}
 _MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
-}  # fmt: skip
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 WESTERN = "cp1252"
 
 

@@ -302,9 +302,15 @@ def _md5(text: str | None) -> str | None:
 
 
 _SQLITE_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "epsilens_day": _day, "epsilens_moment": _moment, "epsilens_time": _time, "epsilens_flag": _flag,
-    "epsilens_number": _number, "epsilens_whole": _whole, "epsilens_remainder": _remainder_of, "epsilens_md5": _md5,
-}  # fmt: skip
+    "epsilens_day": _day,
+    "epsilens_moment": _moment,
+    "epsilens_time": _time,
+    "epsilens_flag": _flag,
+    "epsilens_number": _number,
+    "epsilens_whole": _whole,
+    "epsilens_remainder": _remainder_of,
+    "epsilens_md5": _md5,
+}
 
 
 def _sqlite_function(expression: Any, name: str, result: str, arguments: int) -> Callable[..., Any]:

@@ -55,9 +55,13 @@ def content_fingerprint(opened: OpenTable) -> str:
 
 def _is_hashable(kind: Any) -> bool:
     return bool(
-        kind.is_string() or kind.is_boolean() or kind.is_numeric() or kind.is_date() or kind.is_timestamp()
+        kind.is_string()
+        or kind.is_boolean()
+        or kind.is_numeric()
+        or kind.is_date()
+        or kind.is_timestamp()
         or kind.is_time()
-    )  # fmt: skip
+    )
 
 
 def _unified_type(column: Any) -> Any:

@@ -256,8 +256,12 @@ def _portable_column(column: Any, pa: Any) -> Any:
         parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         return pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
     tests: tuple[tuple[Callable[[Any], bool], Any], ...] = (
-        (types.is_null, pa.string()), (types.is_large_string, pa.string()), (types.is_string_view, pa.string()),
-        (types.is_large_binary, pa.binary()), (types.is_binary_view, pa.binary()), (types.is_float16, pa.float32()),
+        (types.is_null, pa.string()),
+        (types.is_large_string, pa.string()),
+        (types.is_string_view, pa.string()),
+        (types.is_large_binary, pa.binary()),
+        (types.is_binary_view, pa.binary()),
+        (types.is_float16, pa.float32()),
         (types.is_date64, pa.date32()),
-    )  # fmt: skip
+    )
     return column.cast(next((wanted for test, wanted in tests if test(kind)), kind))

@@ -188,8 +188,11 @@ _NOTES = ("_", ".")
 _STAY = "unpack it, and give what is inside"
 #: By the end of the name: what it is, and what to do.
 _KINDS: tuple[tuple[str, str, str], ...] = (
-    (".xlsx .xls .xlsm .xlsb .ods", "a spreadsheet",
-     "save it as CSV (in Excel: File, Save As, CSV UTF-8), or pass pandas.read_excel(…)"),
+    (
+        ".xlsx .xls .xlsm .xlsb .ods",
+        "a spreadsheet",
+        "save it as CSV (in Excel: File, Save As, CSV UTF-8), or pass pandas.read_excel(…)",
+    ),
     (".numbers", "a spreadsheet", "export it as CSV (File, Export To, CSV)"),
     (".sav .zsav .por", "a file of SPSS", "save it as CSV there, or pass pandas.read_spss(…)"),
     (".dta", "a file of Stata", "save it as CSV there (export delimited), or pass pandas.read_stata(…)"),
@@ -206,7 +209,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (".pdf .doc .docx .odt .rtf .md", "a document", "put its table into a CSV file"),
     (".zip .7z .rar .tar .tgz .tar.gz .bz2 .xz .zst .gz", "an archive", _STAY),
     (".png .jpg .jpeg .gif", "a picture", "give a table"),
-)  # fmt: skip
+)
 #: By the first bytes, where the name does not tell.
 _STARTS: tuple[tuple[bytes, str, str], ...] = (
     (b"SQLite format 3\x00", "a database of SQLite", "give 'sqlite://{0}#table'"),
