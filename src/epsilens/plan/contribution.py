@@ -55,7 +55,7 @@ def noisy_numbers(query: ReleaseQuery) -> tuple[NoisyNumber, ...]:
     """The noisy numbers of each group of a query, which share its ε equally, and the people whom its limit touched.
 
     >>> noisy_numbers(ReleaseQuery(average="income", bounds=(0, 1), by="site", threshold=20))
-    (<Noisy.TOTAL: 'total'>, <Noisy.SIZE: 'size'>, <Noisy.PEOPLE: 'people'>)
+    (<NoisyNumber.TOTAL: 'total'>, <NoisyNumber.SIZE: 'size'>, <NoisyNumber.PEOPLE: 'people'>)
     """
     made: tuple[NoisyNumber, ...] = (NoisyNumber.ANSWER,)
     if query.kind is QueryKind.AVERAGE:
@@ -294,7 +294,7 @@ class PersonContribution:
 
         >>> query = ReleaseQuery(sum="x", bounds=(-1, 3), by="site", groups=("a", "b", "c"))
         >>> one = PersonContribution(0, query, Data(table="t"))
-        >>> [one.sensitivity(NoisyNumber.ANSWER, relation, 1) for relation in Neighbours]
+        >>> [one.sensitivity(NoisyNumber.ANSWER, relation, 1) for relation in Relation]
         [3.0, 6.0]
         """
         one = self if self.people == 1 else replace(self, people=1)

@@ -47,7 +47,7 @@ def output_format(output: Any, format: str | None) -> OutputFormat:
     """The form that was asked for, or that the file's name ends in.
 
     >>> output_format("answers.parquet", None), output_format("answers.txt", None)
-    (<Form.PARQUET: 'parquet'>, <Form.CSV: 'csv'>)
+    (<OutputFormat.PARQUET: 'parquet'>, <OutputFormat.CSV: 'csv'>)
     """
     if format is not None:
         try:
