@@ -256,7 +256,7 @@ def test_enumeration_of_reference_instances(compile: bool) -> None:
 
 def test_everything_works_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (normal_enumeration, normal_search):
-        monkeypatch.setattr(module, "available", lambda: False)
+        monkeypatch.setattr(module, "numba_available", lambda: False)
     m = normal(det_s(19))
     exact = m.by_known(scale=1.0)
     assert m.worst(scale=1.0).leakage == pytest.approx(max(w.leakage for w in exact), rel=1e-12)
