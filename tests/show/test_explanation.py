@@ -188,7 +188,7 @@ def test_the_command_rebuilds_the_experiment(name: str) -> None:
     words = about.command.split()
     assert words[:2] == ["epsilens", "explain"]
     given = {k.removeprefix("--"): float(v) for k, v in zip(words[3::2], words[4::2], strict=True)}
-    built = getattr(el, words[2].replace("-", "_"))(**given)
+    built = getattr(el.mechanisms, words[2].replace("-", "_"))(**given)
     assert built.success() == about.row("success").value
 
 
