@@ -56,61 +56,26 @@ class ChartsLike(Protocol):
 
 
 class Presenter(Protocol):
-    """Writes a result in every form."""
+    """Writes a result in every form: text, page, sentence, chart and table. :mod:`epsilens.show` implements it."""
 
-    def text(self, result: Result, width: int) -> str:
-        """Plain text."""
-
-    def terminal(self, result: Result, width: int) -> str:
-        """Text with the emphasis of a terminal."""
-
-    def markdown(self, result: Result) -> str:
-        """Markdown."""
-
-    def html(self, result: Result) -> str:
-        """A self-contained page."""
-
-    def pdf(self, result: Result) -> bytes:
-        """A PDF on A4."""
-
-    def csv(self, data: Mapping[str, Any]) -> str:
-        """The main table of a result's data."""
-
-    def fragment(self, result: Result) -> str:
-        """HTML for a notebook."""
-
-    def sentence(self, result: Result) -> str:
-        """The finding in a sentence or two."""
-
-    def verdict(self, result: Result) -> str:
-        """Whether a limit is kept, in words."""
-
-    def data(self, result: Result) -> dict[str, Any]:
-        """The JSON of a result whose JSON repeats what is said about it."""
-
-    def explained(self, experiment: Result, **arguments: Any) -> Result:
-        """Every reading of an experiment, in words."""
-
-    def chart(self, result: Result, name: str, **asked: Any) -> ChartLike:
-        """A chart of a result by its name."""
-
-    def charts(self, some: Sequence[ChartLike]) -> ChartsLike:
-        """Several charts together."""
-
-    def table(self, rows: Sequence[dict[str, Any]], index: str = "") -> Any:
-        """Rows as a pandas DataFrame, by one of their columns where it is named."""
-
-    def frame(self, experiment: Result, **arguments: float) -> Any:
-        """Every reading of an experiment, a row each."""
-
-    def board(self, assessment: Result) -> str:
-        """One page of paper for those who decide."""
-
-    def board_pdf(self, assessment: Result) -> bytes:
-        """The same as a PDF."""
-
-    def registry(self, assessment: Result) -> str:
-        """A record for the public deployments registry."""
+    def text(self, result: Result, width: int) -> str: ...
+    def terminal(self, result: Result, width: int) -> str: ...
+    def markdown(self, result: Result) -> str: ...
+    def html(self, result: Result) -> str: ...
+    def pdf(self, result: Result) -> bytes: ...
+    def csv(self, data: Mapping[str, Any]) -> str: ...
+    def fragment(self, result: Result) -> str: ...
+    def sentence(self, result: Result) -> str: ...
+    def verdict(self, result: Result) -> str: ...
+    def data(self, result: Result) -> dict[str, Any]: ...
+    def explained(self, experiment: Result, **arguments: Any) -> Result: ...
+    def chart(self, result: Result, name: str, **asked: Any) -> ChartLike: ...
+    def charts(self, some: Sequence[ChartLike]) -> ChartsLike: ...
+    def table(self, rows: Sequence[dict[str, Any]], index: str = "") -> Any: ...
+    def frame(self, experiment: Result, **arguments: float) -> Any: ...
+    def board(self, assessment: Result) -> str: ...
+    def board_pdf(self, assessment: Result) -> bytes: ...
+    def registry(self, assessment: Result) -> str: ...
 
 
 _ONE_LINE = 1_000_000
@@ -160,9 +125,9 @@ class Result:
 
     def to_csv(self) -> str:
         """Its main table, numbers in full."""
-        parameters = getattr(self, "rows", None)
-        parameters = parameters() if callable(parameters) else parameters
-        rows = list(parameters) if isinstance(parameters, Iterable) else []  # of a scan it is how many there are
+        source = getattr(self, "rows", None)
+        source = source() if callable(source) else source
+        rows = list(source) if isinstance(source, Iterable) else []  # of a scan it is how many there are
         own = rows and all(isinstance(row, Mapping) for row in rows)
         return presenter().csv({"rows": rows} if own else self.to_dict())
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epsilens.assessment.worst_case import MovementPair, WorstCase
-from epsilens.laws.laplace_product import has_closed_form, laplace_vector_delta
+from epsilens.laws.laplace import has_closed_form, laplace_vector_delta
 
 READINGS = [
     ("success", {"prior": 0.5}), ("success", {"prior": 0.1}), ("advantage", {}), ("delta", {"epsilon": 0.3}),

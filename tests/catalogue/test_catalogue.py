@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 import typer
+from scripts.catalogue import TABLES, refresh_page
 
 import epsilens as el
-from epsilens.catalogue.__main__ import TABLES, refresh_page
 from epsilens.catalogue.commands import COMMANDS, ExitCode, command_options
 from epsilens.catalogue.deployments import deployment, deployments
 from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, MechanismEntry, builder, register, unregister
@@ -328,7 +328,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.stem)
 def test_the_docs_are_fresh(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert refresh_page(text) == text, "run: python -m epsilens.catalogue docs"
+    assert refresh_page(text) == text, "run: python -m scripts.catalogue docs"
 
 
 def test_every_table_has_its_place() -> None:

@@ -17,7 +17,7 @@ from tests.strategies import positive
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.laplace_product import laplace_product, laplace_shifts, shift_sums
+from epsilens.laws.laplace import laplace_product, laplace_shifts, shift_sums
 
 
 def product(m: float, k: int) -> Experiment:

@@ -15,8 +15,7 @@ from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
-from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
-from epsilens.laws.laplace_product import laplace_shifts
+from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep, laplace_shifts
 from epsilens.laws.normal import NormalReplacementStep, NormalStep
 
 BUILD: list[Callable[[], Experiment]] = [

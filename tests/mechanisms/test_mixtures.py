@@ -11,8 +11,7 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import InputError
-from epsilens.mechanisms.batches import ScheduleSegment
-from epsilens.mechanisms.mixtures import substitution_law
+from epsilens.mechanisms.batches import ScheduleSegment, substitution_law
 from epsilens.readings.law import Exactness
 from epsilens.worlds import Relation
 

@@ -12,7 +12,7 @@ are no amounts between which others lie: movements that publish names with other
 of their envelopes is the answer.
 
 For one movement at one ε, the noisy numbers move by t scales of their noise: a product of Laplace laws
-(:mod:`epsilens.laws.laplace_product`), or a normal one with ψ = ‖t‖₂. Beside them the names of groups that exist
+(:mod:`epsilens.laws.laplace`), or a normal one with ψ = ‖t‖₂. Beside them the names of groups that exist
 because of the person may be published, with the chance q₀ in the first world and q₁ in the second, which settles the
 question. With both, for any ε,
 
@@ -38,7 +38,7 @@ from ..checks import Array
 from ..data.queries import Noise
 from ..experiment import Experiment, compose_counted
 from ..laws.finite import Finite
-from ..laws.laplace_product import has_closed_form, laplace_vector_delta
+from ..laws.laplace import has_closed_form, laplace_vector_delta
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.roots import safe_boundary
 from ..plan.contribution import NoisyNumber

@@ -279,18 +279,18 @@ def _values(name: str, value: Any) -> tuple[Any, ...]:
 
 def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[ReadingSpec, ...], dict[str, Any]]:
     """The readings with their arguments, and what is left for the mechanism."""
-    parameters: Mapping[str, Mapping[str, Any]]
+    by_name: Mapping[str, Mapping[str, Any]]
     if isinstance(reading, Mapping):
-        parameters = reading
+        by_name = reading
     elif isinstance(reading, str) or not isinstance(reading, Sequence):
-        parameters = {reading: {}}
+        by_name = {reading: {}}
     else:
-        parameters = {name: {} for name in reading}
-    if not parameters:
+        by_name = {name: {} for name in reading}
+    if not by_name:
         raise InputError("reading is empty: give the name of one, such as 'success'", parameter="reading")
     used: set[str] = set()
     result = []
-    for name, own in parameters.items():
+    for name, own in by_name.items():
         known = find_reading(name)
         if not isinstance(own, Mapping):
             raise InputError(f"the arguments of {name} are {own!r}: give them by name", parameter="reading")
@@ -415,5 +415,5 @@ def named_experiments(parameter: str, given: Any) -> tuple[tuple[str, ...], tupl
         result.append(one)
     names = names or [one.label or repr(one) for one in result]
     twice = {name for name in names if names.count(name) > 1}
-    parameters = [f"{name} ({names[: i + 1].count(name)})" if name in twice else name for i, name in enumerate(names)]
-    return tuple(parameters), tuple(result)
+    titles = [f"{name} ({names[: i + 1].count(name)})" if name in twice else name for i, name in enumerate(names)]
+    return tuple(titles), tuple(result)

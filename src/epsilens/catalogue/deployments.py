@@ -58,9 +58,9 @@ class Deployment:
     @property
     def words(self) -> frozenset[str]:
         """The words by which it can be found."""
-        parameters = f"{self.name} {self.curator} {self.deployment} {self.year}"
+        description = f"{self.name} {self.curator} {self.deployment} {self.year}"
         return frozenset(
-            _words(" ".join((parameters, *(more for phrase, more in _ALSO.items() if phrase in parameters))))
+            _words(" ".join((description, *(more for phrase, more in _ALSO.items() if phrase in description))))
         )
 
 
@@ -86,9 +86,9 @@ def deployments() -> tuple[Deployment, ...]:
     result = []
     for row in csv.DictReader(text.splitlines(keepends=True)):
         epsilon, delta, rho = (_number(row[name]) for name in ("epsilon", "delta", "rho"))
-        parameters = (row["name"], row["curator"], row["deployment"], int(row["year"]), row["variant"])
+        identity = (row["name"], row["curator"], row["deployment"], int(row["year"]), row["variant"])
         unread = row["delta"] if delta is None else ""
-        result.append(Deployment(*parameters, epsilon, delta, rho, " ".join(row["unit"].split()), row["model"], unread))
+        result.append(Deployment(*identity, epsilon, delta, rho, " ".join(row["unit"].split()), row["model"], unread))
     return tuple(result)
 
 

@@ -168,12 +168,12 @@ MECHANISMS: dict[str, MechanismEntry] = {
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         MechanismEntry(
-            "unary", "Unary encoding", "epsilens.mechanisms.local:unary", ("epsilon", "kind"), needs=("epsilon",),
+            "unary", "Unary encoding", "epsilens.mechanisms.discrete:unary", ("epsilon", "kind"), needs=("epsilon",),
             note="One bit for each value, flipped at random.", family=Purpose.LOCAL, said_by=_EPSILON,
             how="Each person reports one bit for every possible value, set for their own, and flips each at random.",
         ),
         MechanismEntry(
-            "hadamard_response", "Hadamard response", "epsilens.mechanisms.local:hadamard_response", ("epsilon",),
+            "hadamard_response", "Hadamard response", "epsilens.mechanisms.discrete:hadamard_response", ("epsilon",),
             needs=("epsilon",),
             note="A column of a Hadamard matrix, likelier one of the value's own.", family=Purpose.LOCAL,
             said_by=_EPSILON,
@@ -181,7 +181,7 @@ MECHANISMS: dict[str, MechanismEntry] = {
             "share half of the sets.",
         ),
         MechanismEntry(
-            "count_mean_sketch", "Count-mean sketch", "epsilens.mechanisms.local:count_mean_sketch",
+            "count_mean_sketch", "Count-mean sketch", "epsilens.mechanisms.discrete:count_mean_sketch",
             ("epsilon", "collision", "hadamard"), needs=("epsilon",),
             note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Purpose.LOCAL,
             said_by=_EPSILON,
@@ -189,7 +189,7 @@ MECHANISMS: dict[str, MechanismEntry] = {
             "value with its bits flipped at random.",
         ),
         MechanismEntry(
-            "rappor", "RAPPOR", "epsilens.mechanisms.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
+            "rappor", "RAPPOR", "epsilens.mechanisms.discrete:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
             note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Purpose.LOCAL,
             ways=(("f",),), said_by=(("f",),), chosen="f",
             how="Each person sets {h} bits for their value, replaces bits by coins once and for good, and flips bits "
@@ -251,7 +251,7 @@ MECHANISMS: dict[str, MechanismEntry] = {
             chosen="sigma", instead={"clip": "std"},
         ),
         MechanismEntry(
-            "mixture", "Gaussian noise and a random shift", "epsilens.mechanisms.mixtures:mixture",
+            "mixture", "Gaussian noise and a random shift", "epsilens.mechanisms.batches:mixture",
             ("shifts", "weights", "sigma", "neighbours", "width"), needs=("shifts", "weights", "sigma"),
             note="The answer moves by one of `shifts`, each with its weight in `weights`: dp-accounting's mixture of "
             "Gaussians.",

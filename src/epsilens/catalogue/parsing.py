@@ -149,10 +149,10 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
         raise InputError(
             f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
         )
-    name, parameters = reading.replace("-", "_"), f"{label} {reading}"
+    name, spelling = reading.replace("-", "_"), f"{label} {reading}"
     try:
-        return name, parse_share_option(parameters, limit, parameter) if is_share(name) else parse_number(
-            parameters, limit, parameter
+        return name, parse_share_option(spelling, limit, parameter) if is_share(name) else parse_number(
+            spelling, limit, parameter
         )
     except InputError:
         if name not in READINGS and suggestion(name, READINGS):

@@ -18,14 +18,18 @@ noise none are known that do.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import ndtri_exp
+from scipy.special import gammainc, ndtri_exp
 
 from ..checks import Array
 from ..numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ..numerics.values import ValueSemantics
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
 from ..worlds import Relation
@@ -33,6 +37,7 @@ from .composition.fourier import TiltedLaplace, laplace_cumulant, laplace_spread
 from .composition.quadrature import QuadratureStep
 from .composition.step import Atoms, Composable, CountedStep, Family, NoiseKind, Step, StepNoise, unknown_group
 from .composition.wrappers import log_odds_against, mix, unmix
+from .piecewise import PiecewiseLaw, Tail
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -387,3 +392,429 @@ class NoisyMaxStep(LaplaceStep):
 
     def group(self, size: int) -> NoisyMaxStep:
         return NoisyMaxStep(self.m * size)
+
+
+# Laplace answers observed together: the exact product of pairs Lap(0,1), Lap(m_i,1).
+#
+# k equal answers: the log-likelihood ratio of one is m(2y − 1) with y = 0, y = 1 or y uniform between, with weights ½,
+# ½, m/2 under the geometric mean √(dH0·dH1) = e^{−m/2}·(…). So for k answers llr = m(2Y − k), Y the sum of k such y: atoms
+# on the whole numbers 0…k, where the test is randomised, and a density made of Irwin–Hall pieces.
+#
+# Unlike shifts: the log-likelihood ratio S of all answers is a sum of independent terms. Under the geometric mean each
+# has mass ½ at −m_i, ½ at +m_i and density ¼ between (times e^{−m_i/2}), so S has atoms on the sums ±m_1 … ±m_q and
+# between them a density that is a polynomial of degree below q. Each further answer shifts and integrates that
+# polynomial; all terms are positive.
+#
+# Either way the ratio is itself the observation, monotone by construction, and the general law of the line reads
+# everything off it.
+#
+# Several Laplace numbers, each moved by its own amount: δ(ε) in closed form.
+#
+# One number moved by t scales has the loss L = |y| − |y − t|. Weighed by e^{−L/2}, its law in the second world is, for
+# any t, e^{−t/2} times (half an atom at each of ±t, and the density ¼ between), with the transform
+# ½e^{st}(1 + 1/2s) + ½e^{−st}(1 − 1/2s).
+#
+# For k numbers the product is a sum over signs σ of e^{s·σt}(1+1/2s)^p(1−1/2s)^{k−p}, p of the signs being up: powers
+# of 1/s, so that with a = σ·t, T = Σt and r = (a − ε)/2
+#
+#     δ(ε) = 2^{−k} Σ_{σ: a>ε} Σ_{j=0}^{k} c_pj·[e^{(a−T)/2}·P_j(r) − e^{ε−(a+T)/2}·B_j(r)],
+#
+# where P_0 = B_0 = 1, P_j is the regularised incomplete gamma function, B_1 = e^r − 1 and B_j = r^{j−1}e^r/(j−1)! −
+# B_{j−1}. Numbers that move alike are taken together. There are at most 4^k terms, each at most 1: the rounding of as
+# many is added, so that the answer is never below δ.
+
+_X, _W = np.polynomial.legendre.leggauss(24)
+_LEAST, _MOST = 1e-3, 80.0
+
+
+def is_resolved(total: float) -> bool:
+    """Whether doubles carry the written-out product of Laplaces of this total shift.
+
+    Below, the two laws differ by less than the rounding of a squared loss; above, masses of e^{−total} get lost.
+    """
+    return _LEAST <= total <= _MOST
+
+
+def _times(bernstein: Array, at_0: float, at_1: float) -> Array:
+    """A polynomial in Bernstein's form times the line through (0, at_0) and (1, at_1)."""
+    n = bernstein.size
+    i = np.arange(n + 1)
+    low, high = np.append(bernstein, 0.0), np.insert(bernstein, 0, 0.0)
+    return np.asarray(at_0 * (1 - i / n) * low + at_1 * i / n * high)
+
+
+@dataclass(frozen=True)
+class _EqualShifts:
+    """The law of Y under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±m(y − k/2)}."""
+
+    k: int
+    m: float
+    sign: int
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The whole numbers inside."""
+        return tuple(float(i) for i in range(1, self.k))
+
+    @property
+    def atoms(self) -> tuple[tuple[float, float], ...]:
+        """Every answer on one of its two flat sides: binomial weights."""
+        return tuple(
+            (float(i), math.comb(self.k, i) * 2.0**-self.k * math.exp(-self.k * self.m / 2 + self._tilt(float(i))))
+            for i in range(self.k + 1)
+        )
+
+    def _tilt(self, y: float) -> float:
+        return self.sign * self.m * (y - self.k / 2)
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """[0, k]."""
+        return (0.0, float(self.k))
+
+    @property
+    def centre(self) -> float:
+        """The middle."""
+        return self.k / 2
+
+    @property
+    def scale(self) -> float:
+        """One step of the lattice, or the tilt's own width if that is shorter."""
+        return min(1.0, 1 / self.m)
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """The support is bounded; not asked for."""
+        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
+
+    def log_pdf(self, x: Array) -> Array:
+        """Σ_j C(k,j)(½)^{k−j}(m/2)^j Σ_i C(k−j,i)·IH_j(y−i), tilted."""
+        y = np.clip(np.asarray(x, dtype=float), 0.0, np.nextafter(self.k, 0))
+        step = np.floor(y).astype(int)
+        f, n = (y - step)[..., None], self.k - 1
+        d = np.arange(n + 1)
+        total = (self._steps[step] * f**d * (1 - f) ** (n - d)).sum(-1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(total) - self.k * self.m / 2 + self.sign * self.m * (y - self.k / 2))
+
+    @cached_property
+    def _steps(self) -> Array:
+        """The density on each step as a polynomial in Bernstein's form, whose terms are all positive.
+
+        IH_j(f + r) for r < j follows by its recursion ((f+r)·IH_{j−1}(f+r) + (j−f−r)·IH_{j−1}(f+r−1))/(j − 1), each
+        factor linear in f and positive on [0, 1].
+        """
+        result = np.zeros((self.k, self.k))
+        hall = [np.ones(1)]
+        for j in range(1, self.k + 1):
+            if j > 1:
+                none = np.zeros(j - 1)
+                below = [none, *hall, none]
+                hall = [
+                    (_times(below[r + 1], r, r + 1) + _times(below[r], j - r, j - r - 1)) / (j - 1) for r in range(j)
+                ]
+            weight = math.comb(self.k, j) * 0.5 ** (self.k - j) * (self.m / 2) ** j
+            for r in range(j):
+                raised = hall[r]
+                for _ in range(self.k - j):
+                    raised = _times(raised, 1, 1)
+                for i in range(self.k - j + 1):
+                    result[i + r] += weight * math.comb(self.k - j, i) * raised
+        return np.asarray(result * [math.comb(self.k - 1, i) for i in range(self.k)])
+
+    def _panel(self, left: Array, right: Array) -> Array:
+        """∫ of the density between two places of one panel."""
+        half = (right - left)[..., None] / 2
+        return np.asarray((np.exp(self.log_pdf(left[..., None] + half * (1 + _X))) * _W * half).sum(-1))
+
+    @cached_property
+    def _panels(self) -> tuple[Array, Array, Array]:
+        """Edges (whole numbers, and between them where the tilt is steep), and the mass below and above each."""
+        edges = np.linspace(0, self.k, self.k * max(1, math.ceil(self.m / 8)) + 1)
+        mass = self._panel(edges[:-1], edges[1:])
+        return edges, np.concatenate(([0.0], np.cumsum(mass))), np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0]))
+
+    def log_cdf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
+        edges, below, _ = self._panels
+        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(below[i] + self._panel(edges[i], x)))
+
+    def log_sf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
+        edges, _, above = self._panels
+        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above[i] + self._panel(x, edges[i])))
+
+
+@dataclass(frozen=True)
+class _Ratio:
+    """llr = m(2Y − k)."""
+
+    k: int
+    m: float
+
+    def __call__(self, y: Array) -> Array:
+        return np.asarray(self.m * (2 * np.asarray(y, dtype=float) - self.k))
+
+
+def laplace_product(m: float, k: int) -> PiecewiseLaw:
+    """The product of k equal Laplace pairs of shift m, exactly."""
+    return PiecewiseLaw(_EqualShifts(k, m, -1), _EqualShifts(k, m, 1), ratio=_Ratio(k, m), straight=True)
+
+
+def shift_sums(shifts: tuple[float, ...]) -> Array:
+    """The sums ±m_1 … ±m_q in rising order, those that differ by rounding alone only once."""
+    sums = np.zeros(1)
+    for m in shifts:
+        sums = np.sort(np.concatenate((sums - m, sums + m)))
+        apart = np.diff(sums) > 1e-12 * sum(shifts)
+        sums = sums[np.concatenate(([True], apart))]
+    return np.asarray((sums - sums[::-1]) / 2)  # symmetric to the last digit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Polynomials(ValueSemantics):
+    """A density that is a polynomial between knots, by its values at Chebyshev points."""
+
+    knots: Array
+    table: Array  # a row for each interval, a column for each point
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        """Chebyshev points of [0, 1] and their barycentric weights."""
+        n = self.table.shape[1]
+        angle = (2 * np.arange(n) + 1) * np.pi / (2 * n)
+        return (1 - np.cos(angle)) / 2, (-1.0) ** np.arange(n) * np.sin(angle)
+
+    def _interval(self, x: Array) -> Any:
+        return np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, self.knots.size - 2)
+
+    def __call__(self, x: Array, interval: Any = None) -> Array:
+        """The density; 0 outside."""
+        i = self._interval(x) if interval is None else interval
+        f = (x - self.knots[i]) / (self.knots[i + 1] - self.knots[i])
+        points, weights = self._points
+        away = f[..., None] - points
+        exact = away == 0
+        share = weights / np.where(exact, 1.0, away)
+        share = np.where(exact.any(axis=-1, keepdims=True), exact, share)
+        value = (share * self.table[i]).sum(axis=-1) / share.sum(axis=-1)
+        return np.where((x < self.knots[0]) | (x > self.knots[-1]), 0.0, np.maximum(value, 0.0))
+
+    def _part(self, left: Array, right: Array, interval: Any) -> Array:
+        half = (right - left)[..., None] / 2
+        x = left[..., None] + half * (1 + _X)
+        return np.asarray((self(x, np.broadcast_to(interval[..., None], x.shape)) * _W * half).sum(axis=-1))
+
+    @cached_property
+    def _totals(self) -> Array:
+        return self._part(self.knots[:-1], self.knots[1:], np.arange(self.knots.size - 1))
+
+    def below(self, x: Array) -> Array:
+        """∫ up to x."""
+        x = np.clip(x, self.knots[0], self.knots[-1])
+        i = self._interval(x)
+        return np.asarray(np.concatenate(([0.0], np.cumsum(self._totals)))[i] + self._part(self.knots[i], x, i))
+
+
+def _convolve(f: _Polynomials | None, atoms: tuple[Array, Array], m: float, knots: Array) -> _Polynomials:
+    """The density after one more answer: ½f(x−m) + ½f(x+m) + ¼(atoms and ∫f over (x−m, x+m)), on its new knots."""
+    n = 1 if f is None else f.table.shape[1] + 1
+    angle = (2 * np.arange(n) + 1) * np.pi / (2 * n)
+    x = knots[:-1, None] + np.diff(knots)[:, None] * (1 - np.cos(angle)) / 2
+    near = -np.abs(x)  # symmetric: from the left, where the integral from the left keeps its digits
+    place, mass = atoms
+    value = (np.abs(near[..., None] - place) < m) @ mass / 4
+    if f is not None:
+        value = value + (f(near - m) + f(near + m)) / 2 + (f.below(near + m) - f.below(near - m)) / 4
+    return _Polynomials(knots, value)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Atoms and density of S under the common measure, without its factor e^{−Σm/2}."""
+
+    shifts: tuple[float, ...]
+
+    @cached_property
+    def parts(self) -> tuple[Array, Array, _Polynomials]:
+        """(places, masses, density)."""
+        place, mass = np.zeros(1), np.ones(1)
+        density: _Polynomials | None = None
+        for k, m in enumerate(self.shifts, start=1):
+            knots = shift_sums(self.shifts[:k])
+            density = _convolve(density, (place, mass), m, knots)
+            new = np.zeros(knots.size)
+            for moved in (place - m, place + m):
+                np.add.at(new, np.argmin(np.abs(knots[:, None] - moved), axis=0), mass / 2)
+            place, mass = knots, new
+        assert density is not None
+        return place, mass, density
+
+
+@dataclass(frozen=True)
+class _UnequalShifts:
+    """The law of S under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±S/2}."""
+
+    product: _Product
+    sign: int
+
+    @property
+    def _total(self) -> float:
+        return math.fsum(self.product.shifts)
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The sums inside."""
+        return tuple(self.product.parts[0][1:-1].tolist())
+
+    @property
+    def atoms(self) -> tuple[tuple[float, float], ...]:
+        """Every answer on one of its two flat sides."""
+        place, mass, _ = self.product.parts
+        tilted = mass * np.exp((self.sign * place - self._total) / 2)
+        return tuple(zip(place.tolist(), tilted.tolist(), strict=True))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """[−Σm, Σm]."""
+        place = self.product.parts[0]
+        return float(place[0]), float(place[-1])
+
+    @property
+    def centre(self) -> float:
+        """The middle."""
+        return 0.0
+
+    @property
+    def scale(self) -> float:
+        """The tilt's own width, or the narrowest answer's if that is shorter."""
+        return min(2.0, 2 * min(self.product.shifts))
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """The support is bounded; not asked for."""
+        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
+
+    def log_pdf(self, x: Array) -> Array:
+        """The polynomial, tilted."""
+        x = np.asarray(x, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.product.parts[2](x)) + (self.sign * x - self._total) / 2)
+
+    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+        """∫ of the density between two places of one interval."""
+        half = (right - left)[..., None] / 2
+        x = left[..., None] + half * (1 + _X)
+        where = np.broadcast_to(interval[..., None], x.shape)
+        tilted = self.product.parts[2](x, where) * np.exp((self.sign * x - self._total) / 2)
+        return np.asarray((tilted * _W * half).sum(axis=-1))
+
+    @cached_property
+    def _panels(self) -> tuple[Array, Any, Array, Array]:
+        """Edges (the knots, and between them where the tilt is steep), their interval, the mass below and above."""
+        knots = self.product.parts[0]
+        pieces = [np.linspace(a, b, max(1, math.ceil((b - a) / 16)) + 1)[:-1] for a, b in pairwise(knots)]
+        home = np.repeat(np.arange(len(pieces)), [p.size for p in pieces])
+        edges = np.concatenate((*pieces, knots[-1:]))
+        mass = self._panel(edges[:-1], edges[1:], home)
+        return (
+            edges,
+            home,
+            np.concatenate(([0.0], np.cumsum(mass))),
+            np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0])),
+        )
+
+    def log_cdf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        edges, home, below, _ = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(below[i] + self._panel(edges[i], x, home[i])))
+
+    def log_sf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        edges, home, _, above = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above[i] + self._panel(x, edges[i], home[i - 1])))
+
+
+def _identity(score: Array) -> Array:
+    return np.asarray(score, dtype=float)
+
+
+def laplace_shifts(shifts: tuple[float, ...]) -> PiecewiseLaw:
+    """The product of Laplace pairs of these shifts (each above 0), exactly."""
+    product = _Product(shifts)
+    return PiecewiseLaw(_UnequalShifts(product, -1), _UnequalShifts(product, 1), ratio=_identity, straight=True)
+
+
+#: More numbers than this lose too many digits.
+MOST_SHIFTS = 10
+_MOST_TOTAL = 600.0
+
+Shifts = tuple[tuple[float, int], ...]
+
+
+def has_closed_form(shifts: Sequence[tuple[float, int]]) -> bool:
+    """Whether so many numbers, moved so far, keep their digits: ``shifts`` are amounts and how often each occurs."""
+    return sum(k for _, k in shifts) <= MOST_SHIFTS and sum(t * k for t, k in shifts) <= _MOST_TOTAL
+
+
+def laplace_vector_delta(shifts: Shifts, epsilon: float) -> float:
+    """δ(ε) = E₁[(1 − e^{ε−L})₊] of independent Laplace numbers, of any sign of ε.
+
+    >>> round(laplace_vector_delta(((1.0, 2),), 0.0), 12), round(1 - 1.5 / math.e, 12)
+    (0.448180838243, 0.448180838243)
+    """
+    total = math.fsum(t * k for t, k in shifts)
+    if epsilon < 0:  # the order of the worlds does not matter
+        return -math.expm1(epsilon) + math.exp(epsilon) * laplace_vector_delta(shifts, -epsilon)
+    if epsilon >= total:
+        return 0.0
+    k = sum(n for _, n in shifts)
+    if k == 1:
+        return -math.expm1((epsilon - total) / 2)
+    at, up, ways = _signed_sums(shifts)
+    inside = at > epsilon
+    at, up, ways = at[inside], up[inside], ways[inside]
+    first, second = np.exp((at - total) / 2), np.exp(epsilon - (at + total) / 2)
+    answer = float(np.sum(ways * (first - second)))
+    coefficients, room = _powers(k)[up], (at - epsilon) / 2
+    below, power = np.expm1(room), np.ones_like(room)
+    for j in range(1, k + 1):
+        if j > 1:
+            power = power * room / (j - 1)
+            below = power * np.exp(room) - below
+        answer += float(np.sum(ways * coefficients[:, j] * (first * gammainc(j, room) - second * below)))
+    return min(max(answer / 2.0**k, 0.0) + 4.0**k * 2.0**-53, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def _signed_sums(shifts: Shifts) -> tuple[Array, Array, Array]:
+    """Each sum of signed amounts, how many signs are up, and in how many ways."""
+    at, up, ways = np.zeros(1), np.zeros(1, int), np.ones(1)
+    for t, n in shifts:
+        j = np.arange(n + 1)
+        at = (at[:, None] + t * (2 * j - n)).ravel()
+        up = (up[:, None] + j).ravel()
+        ways = (ways[:, None] * np.array([math.comb(n, int(i)) for i in j], float)).ravel()
+    return at, up, ways
+
+
+@lru_cache(maxsize=64)
+def _powers(k: int) -> Array:
+    """Row p: the coefficients of (1 + x)^p (1 − x)^{k−p}."""
+    result = np.zeros((k + 1, k + 1))
+    for p in range(k + 1):
+        one = np.ones(1)
+        for i in range(k):
+            one = np.convolve(one, [1.0, 1.0 if i < p else -1.0])
+        result[p] = one
+    return result

@@ -24,8 +24,7 @@ from .composition.product import Product
 from .composition.step import Composable, CountedStep, Family, Step
 from .envelope import zcdp_envelope
 from .finite import MOST_LOSS, Finite, finite_product, joint_step
-from .laplace import Laplace
-from .laplace_product import is_resolved, laplace_product
+from .laplace import Laplace, is_resolved, laplace_product
 from .normal import Normal
 
 # One release of which more than one law is known: bounds from above, attacks that work from below.
@@ -233,8 +232,8 @@ class CompositionResult:
             exact = self.how is CompositionMethod.NOTHING or not self.loose
             return f"{_CLOSED_WORDS[self.how].format(total=self.total)}: {'exact' if exact else above}"
         if self.law.known is not Exactness.BOUND:
-            parameters = f"the safe end of a proven bracket, {self.law.width:.3g} wide where that is reached"
-            return f"composed numerically: each value is {parameters}"
+            bracket = f"the safe end of a proven bracket, {self.law.width:.3g} wide where that is reached"
+            return f"composed numerically: each value is {bracket}"
         more = f"; {join_names(self.worst)} enters as the worst case of its ε" if self.worst else ""
         return f"composed numerically: {above}{more}"
 

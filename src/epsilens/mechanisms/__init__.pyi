@@ -1,5 +1,6 @@
 __all__: list[str]
 
+from .batches import mixture as mixture
 from .claims import Claim as Claim
 from .claims import claim as claim
 from .claims import from_dp as from_dp
@@ -10,22 +11,21 @@ from .composition import compose as compose
 from .composition import group as group
 from .composition import vector as vector
 from .discrete import approximate as approximate
+from .discrete import count_mean_sketch as count_mean_sketch
 from .discrete import discrete_gaussian as discrete_gaussian
 from .discrete import finite as finite
 from .discrete import geometric as geometric
+from .discrete import hadamard_response as hadamard_response
 from .discrete import pure as pure
 from .discrete import randomized_response as randomized_response
+from .discrete import rappor as rappor
 from .discrete import skellam as skellam
 from .discrete import staircase as staircase
-from .local import count_mean_sketch as count_mean_sketch
-from .local import hadamard_response as hadamard_response
-from .local import rappor as rappor
-from .local import unary as unary
+from .discrete import unary as unary
 from .matrix_factorization import banded as banded
 from .matrix_factorization import matrix as matrix
 from .matrix_factorization import sqrt_prefix as sqrt_prefix
 from .matrix_factorization import tree as tree
-from .mixtures import mixture as mixture
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
 from .sampling import subsample as subsample

@@ -27,8 +27,7 @@ from ..laws.composition.composed_law import WIDTH
 from ..laws.composition.step import CountedStep
 from ..laws.envelope import ConcentratedClaim, Envelope, MomentClaim
 from ..laws.finite import MOST_LOSS
-from ..laws.laplace import Laplace
-from ..laws.laplace_product import is_resolved, laplace_product, laplace_shifts, shift_sums
+from ..laws.laplace import Laplace, is_resolved, laplace_product, laplace_shifts, shift_sums
 from ..laws.normal import Normal
 from ..laws.product import compose_steps, factor_steps, join_names, width_of
 from ..numerics.values import ValueSemantics

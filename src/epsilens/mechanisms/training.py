@@ -34,10 +34,10 @@ from .batches import (
     merge_steps,
     poisson_step,
     shuffled_batches_law,
+    substitution_law,
     truncated_batches_law,
 )
 from .builders import vectorized
-from .mixtures import substitution_law
 from .sampling import sampling_rate, sampling_relation
 
 _MOST_PEOPLE = 10**12

@@ -151,7 +151,7 @@ def denominator(values: Sequence[float], given: Sequence[float] = (), *, exact: 
     for scale in _SCALES:
         if scale < least or any(_read_alike(one, other, scale) for one, other in pairs):
             continue
-        if not exact or not any(" than " in count(v, scale, given=parameters) for v, parameters in both):
+        if not exact or not any(" than " in count(v, scale, given=is_given) for v, is_given in both):
             return scale
     return _SCALES[-1]
 
@@ -174,8 +174,8 @@ def frequencies(*values: float, given: Sequence[float] = (), exact: bool = False
     ('27 of 1,000', '10 of 1,000')
     """
     scale = denominator(values, given, exact=exact)
-    parameters = [count(v, scale) for v in values] + [count(v, scale, given=True) for v in given]
-    return tuple(f"{text} of {thousands(scale)}" for text in parameters)
+    texts = [count(v, scale) for v in values] + [count(v, scale, given=True) for v in given]
+    return tuple(f"{text} of {thousands(scale)}" for text in texts)
 
 
 def frequency(p: float) -> str:

@@ -121,10 +121,10 @@ class ValueSemantics:
         return hash((type(self), *_content_fields(self)))
 
     def __repr__(self) -> str:
-        parameters: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        own_fields: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
         shown = [
             f"{f.name}={short_repr(held)}"
-            for f in parameters
+            for f in own_fields
             if f.repr and not _is_default(f.default, held := getattr(self, f.name))
         ]
         while len(shown) > 1 and len(", ".join(shown)) > _REPR_LENGTH:

@@ -20,8 +20,7 @@ from ..calibration.choose import choose
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment
 from ..mechanisms.composition import vector
-from ..mechanisms.discrete import pure, randomized_response
-from ..mechanisms.local import unary
+from ..mechanisms.discrete import pure, randomized_response, unary
 from ..mechanisms.noise import gaussian, laplace
 from ..notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises
 from ..numerics.formatting import ceil_digits

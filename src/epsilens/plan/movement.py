@@ -56,7 +56,7 @@ from ..data.tables.dialect import exact_sum
 from ..data.tables.engines import need_ibis
 from ..data.tables.table import OpenTable
 from ..errors import InputError
-from ..laws.laplace_product import MOST_SHIFTS
+from ..laws.laplace import MOST_SHIFTS
 from ..worlds import Relation
 from .contribution import NoisyNumber, PersonContribution, Shift, Vertex
 from .model import CorrelationSource, Release, Secret, Size

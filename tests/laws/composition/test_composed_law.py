@@ -21,8 +21,7 @@ from epsilens.laws.composition.product import Product
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.wrappers import ReversedStep, SampledStep
 from epsilens.laws.finite import Finite, FiniteStep
-from epsilens.laws.laplace import LaplaceStep
-from epsilens.laws.laplace_product import laplace_product
+from epsilens.laws.laplace import LaplaceStep, laplace_product
 from epsilens.laws.normal import Normal, NormalReplacementStep, NormalStep
 
 A = np.asarray

@@ -23,8 +23,7 @@ from epsilens.laws.composition.gdp_index import bounded_gap, corner_gap, gap_by_
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import FiniteStep
-from epsilens.laws.laplace import LaplaceStep
-from epsilens.laws.laplace_product import laplace_product
+from epsilens.laws.laplace import LaplaceStep, laplace_product
 from epsilens.laws.normal import Normal
 
 

@@ -1,4 +1,4 @@
-"""``python -m epsilens.catalogue [FOLDER]``: print the docs' tables, or write them between their marks in a folder."""
+"""``python -m scripts.catalogue [FOLDER]``: print the docs' tables, or write them between their marks in a folder."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from .commands import COMMANDS, ExitCode, Option, command_options
-from .mechanisms import CLAIMS, MECHANISMS, MechanismEntry, Purpose
-from .parameters import Input, Panel, option_flag
-from .readings import READINGS, Reading
+from epsilens.catalogue.commands import COMMANDS, ExitCode, Option, command_options
+from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, MechanismEntry, Purpose
+from epsilens.catalogue.parameters import Input, Panel, option_flag
+from epsilens.catalogue.readings import READINGS, Reading
 
 _MARKED = re.compile(r"(<!-- catalogue: ([\w-]+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
 
@@ -82,7 +82,7 @@ def _default(option: Option) -> str:
 
 
 def _options(command: str) -> Callable[[], str]:
-    def made() -> str:
+    def table() -> str:
         options = command_options(command)
         rows = [["Argument", *_row(o)] for o in options if o.positional]
         rows += [
@@ -94,7 +94,7 @@ def _options(command: str) -> Callable[[], str]:
         shown = [["" if i and rows[i - 1][0] == row[0] else row[0], *row[1:]] for i, row in enumerate(rows)]
         return _table(["", "Option", "What it says", "Unless given"], shown)
 
-    return made
+    return table
 
 
 #: The tables by the name in their mark.
@@ -110,7 +110,7 @@ TABLES: dict[str, Callable[[], str]] = {
 def refresh_page(page: str) -> str:
     """A page with the tables between its marks made anew.
 
-    >>> refreshed("<!-- catalogue: exit-codes -->\\nold\\n<!-- end -->").splitlines()[3]
+    >>> refresh_page("<!-- catalogue: exit-codes -->\\nold\\n<!-- end -->").splitlines()[3]
     '| 0 | Fine. |'
     """
     return _MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", page)
