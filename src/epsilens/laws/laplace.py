@@ -397,8 +397,8 @@ class NoisyMaxStep(LaplaceStep):
 # Laplace answers observed together: the exact product of pairs Lap(0,1), Lap(m_i,1).
 #
 # k equal answers: the log-likelihood ratio of one is m(2y − 1) with y = 0, y = 1 or y uniform between, with weights ½,
-# ½, m/2 under the geometric mean √(dH0·dH1) = e^{−m/2}·(…). So for k answers llr = m(2Y − k), Y the sum of k such y: atoms
-# on the whole numbers 0…k, where the test is randomised, and a density made of Irwin–Hall pieces.
+# ½, m/2 under the geometric mean √(dH0·dH1) = e^{−m/2}·(…). So for k answers llr = m(2Y − k), Y the sum of k such y:
+# atoms on the whole numbers 0…k, where the test is randomised, and a density made of Irwin–Hall pieces.
 #
 # Unlike shifts: the log-likelihood ratio S of all answers is a sum of independent terms. Under the geometric mean each
 # has mass ½ at −m_i, ½ at +m_i and density ¼ between (times e^{−m_i/2}), so S has atoms on the sums ±m_1 … ±m_q and
