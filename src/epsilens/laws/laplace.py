@@ -18,6 +18,7 @@ noise none are known that do.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -443,8 +444,44 @@ def _times(bernstein: Array, at_0: float, at_1: float) -> Array:
     return np.asarray(at_0 * (1 - i / n) * low + at_1 * i / n * high)
 
 
+class _PanelLaw(ABC):
+    """A law of bounded support: atoms, and a density whose masses are added up panel by panel from either end."""
+
+    @abstractmethod
+    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+        """∫ of the density between two places of one interval."""
+
+    @property
+    @abstractmethod
+    def _panels(self) -> tuple[Array, Any, Array, Array]:
+        """Edges, the interval that begins at each but the last, and the mass below and above each edge."""
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """Not asked for: the support is bounded."""
+        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
+
+    def log_cdf(self, x: Array) -> Array:
+        edges, home, below, _ = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(below[i] + self._panel(edges[i], x, home[i])))
+
+    def log_sf(self, x: Array) -> Array:
+        edges, home, _, above = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above[i] + self._panel(x, edges[i], home[i - 1])))
+
+
+def _cumulative(mass: Array) -> tuple[Array, Array]:
+    """The mass below and above each edge of these panels."""
+    return np.concatenate(([0.0], np.cumsum(mass))), np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0]))
+
+
 @dataclass(frozen=True)
-class _EqualShifts:
+class _EqualShifts(_PanelLaw):
     """The law of Y under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±m(y − k/2)}."""
 
     k: int
@@ -453,7 +490,6 @@ class _EqualShifts:
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The whole numbers inside."""
         return tuple(float(i) for i in range(1, self.k))
 
     @property
@@ -469,22 +505,16 @@ class _EqualShifts:
 
     @property
     def support(self) -> tuple[float, float]:
-        """[0, k]."""
         return (0.0, float(self.k))
 
     @property
     def centre(self) -> float:
-        """The middle."""
         return self.k / 2
 
     @property
     def scale(self) -> float:
         """One step of the lattice, or the tilt's own width if that is shorter."""
         return min(1.0, 1 / self.m)
-
-    def tails(self) -> tuple[Tail, Tail]:
-        """The support is bounded; not asked for."""
-        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
 
     def log_pdf(self, x: Array) -> Array:
         """Σ_j C(k,j)(½)^{k−j}(m/2)^j Σ_i C(k−j,i)·IH_j(y−i), tilted."""
@@ -521,33 +551,16 @@ class _EqualShifts:
                     result[i + r] += weight * math.comb(self.k - j, i) * raised
         return np.asarray(result * [math.comb(self.k - 1, i) for i in range(self.k)])
 
-    def _panel(self, left: Array, right: Array) -> Array:
-        """∫ of the density between two places of one panel."""
+    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
         half = (right - left)[..., None] / 2
         return np.asarray((np.exp(self.log_pdf(left[..., None] + half * (1 + _X))) * _W * half).sum(-1))
 
     @cached_property
-    def _panels(self) -> tuple[Array, Array, Array]:
-        """Edges (whole numbers, and between them where the tilt is steep), and the mass below and above each."""
+    def _panels(self) -> tuple[Array, Any, Array, Array]:
+        """At whole numbers, and between them where the tilt is steep."""
         edges = np.linspace(0, self.k, self.k * max(1, math.ceil(self.m / 8)) + 1)
-        mass = self._panel(edges[:-1], edges[1:])
-        return edges, np.concatenate(([0.0], np.cumsum(mass))), np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0]))
-
-    def log_cdf(self, x: Array) -> Array:
-        """Of the continuous part."""
-        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
-        edges, below, _ = self._panels
-        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(below[i] + self._panel(edges[i], x)))
-
-    def log_sf(self, x: Array) -> Array:
-        """Of the continuous part."""
-        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
-        edges, _, above = self._panels
-        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(above[i] + self._panel(x, edges[i])))
+        home = np.arange(edges.size - 1)
+        return edges, home, *_cumulative(self._panel(edges[:-1], edges[1:], home))
 
 
 @dataclass(frozen=True)
@@ -657,7 +670,7 @@ class _Product:
 
 
 @dataclass(frozen=True)
-class _UnequalShifts:
+class _UnequalShifts(_PanelLaw):
     """The law of S under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±S/2}."""
 
     product: _Product
@@ -669,7 +682,6 @@ class _UnequalShifts:
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The sums inside."""
         return tuple(self.product.parts[0][1:-1].tolist())
 
     @property
@@ -687,7 +699,6 @@ class _UnequalShifts:
 
     @property
     def centre(self) -> float:
-        """The middle."""
         return 0.0
 
     @property
@@ -695,18 +706,12 @@ class _UnequalShifts:
         """The tilt's own width, or the narrowest answer's if that is shorter."""
         return min(2.0, 2 * min(self.product.shifts))
 
-    def tails(self) -> tuple[Tail, Tail]:
-        """The support is bounded; not asked for."""
-        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
-
     def log_pdf(self, x: Array) -> Array:
-        """The polynomial, tilted."""
         x = np.asarray(x, dtype=float)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.product.parts[2](x)) + (self.sign * x - self._total) / 2)
 
     def _panel(self, left: Array, right: Array, interval: Any) -> Array:
-        """∫ of the density between two places of one interval."""
         half = (right - left)[..., None] / 2
         x = left[..., None] + half * (1 + _X)
         where = np.broadcast_to(interval[..., None], x.shape)
@@ -715,34 +720,12 @@ class _UnequalShifts:
 
     @cached_property
     def _panels(self) -> tuple[Array, Any, Array, Array]:
-        """Edges (the knots, and between them where the tilt is steep), their interval, the mass below and above."""
+        """At the knots, and between them where the tilt is steep."""
         knots = self.product.parts[0]
         pieces = [np.linspace(a, b, max(1, math.ceil((b - a) / 16)) + 1)[:-1] for a, b in pairwise(knots)]
         home = np.repeat(np.arange(len(pieces)), [p.size for p in pieces])
         edges = np.concatenate((*pieces, knots[-1:]))
-        mass = self._panel(edges[:-1], edges[1:], home)
-        return (
-            edges,
-            home,
-            np.concatenate(([0.0], np.cumsum(mass))),
-            np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0])),
-        )
-
-    def log_cdf(self, x: Array) -> Array:
-        """Of the continuous part."""
-        edges, home, below, _ = self._panels
-        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
-        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(below[i] + self._panel(edges[i], x, home[i])))
-
-    def log_sf(self, x: Array) -> Array:
-        """Of the continuous part."""
-        edges, home, _, above = self._panels
-        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
-        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(above[i] + self._panel(x, edges[i], home[i - 1])))
+        return edges, home, *_cumulative(self._panel(edges[:-1], edges[1:], home))
 
 
 def _identity(score: Array) -> Array:

@@ -126,7 +126,6 @@ class _Mixture(_WholeLine):
 
     @property
     def centre(self) -> float:
-        """The mean location."""
         return float(np.dot(self.weights, self.locations))
 
     @property
@@ -145,7 +144,6 @@ class LaplaceMixture(_Mixture):
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The locations."""
         return self.locations
 
     def tails(self) -> tuple[Tail, Tail]:
@@ -169,7 +167,6 @@ class LaplaceMixture(_Mixture):
         return _log_sum(w + np.where(z < 0, z - _LOG2, right))
 
     def log_sf(self, x: Array) -> Array:
-        """The mirror image of the cdf."""
         z, w, _ = self._z(x)
         left = np.log1p(-0.5 * np.exp(np.minimum(z, 0)))
         return _log_sum(w + np.where(z > 0, -z - _LOG2, left))
@@ -182,7 +179,6 @@ class NormalMixture(_Mixture):
     knots = ()
 
     def tails(self) -> tuple[Tail, Tail]:
-        """Normal."""
         return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
 
     def log_pdf(self, x: Array) -> Array:
@@ -221,12 +217,10 @@ class LaplaceSum(_WholeLine):
 
     @property
     def centre(self) -> float:
-        """The location."""
         return self.location
 
     @property
     def scale(self) -> float:
-        """The larger scale."""
         return max(self.b1, self.b2)
 
     def _parts(self, x: Array) -> tuple[Array, Array, float, float]:
@@ -246,7 +240,6 @@ class LaplaceSum(_WholeLine):
         return Tail(1 / big, degree, float(log_factor - at)), Tail(1 / big, degree, float(log_factor + at))
 
     def log_pdf(self, x: Array) -> Array:
-        """The density above."""
         z, fall, big, small = self._parts(x)
         return np.asarray(-z / big + np.log1p(z / big * fall) - np.log(2 * (big + small)))
 
@@ -260,7 +253,6 @@ class LaplaceSum(_WholeLine):
         return np.where(np.asarray(x) < self.location, tail, np.log1p(-np.exp(np.minimum(tail, -_LOG2))))
 
     def log_sf(self, x: Array) -> Array:
-        """The mirror image of the cdf."""
         tail = self._log_tail(x)
         return np.where(np.asarray(x) > self.location, tail, np.log1p(-np.exp(np.minimum(tail, -_LOG2))))
 
@@ -284,39 +276,31 @@ class ClampedLaw:
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
-        """Both ends."""
         low, high = np.asarray(self.low), np.asarray(self.high)
         return ((self.low, float(np.exp(self.inner.log_cdf(low)))), (self.high, float(np.exp(self.inner.log_sf(high)))))
 
     @property
     def support(self) -> tuple[float, float]:
-        """The bounds."""
         return (self.low, self.high)
 
     @property
     def centre(self) -> float:
-        """That of the inner law, clamped."""
         return float(np.clip(self.inner.centre, self.low, self.high))
 
     @property
     def scale(self) -> float:
-        """That of the inner law."""
         return self.inner.scale
 
     def tails(self) -> tuple[Tail, Tail]:
-        """Cut off; not asked for."""
         return self.inner.tails()
 
     def log_pdf(self, x: Array) -> Array:
-        """Unchanged inside."""
         return self.inner.log_pdf(x)
 
     def log_cdf(self, x: Array) -> Array:
-        """Unchanged inside."""
         return self.inner.log_cdf(x)
 
     def log_sf(self, x: Array) -> Array:
-        """Unchanged inside."""
         return self.inner.log_sf(x)
 
 
