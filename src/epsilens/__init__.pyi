@@ -23,9 +23,11 @@ from .data.correlation.estimation import Correlation as Correlation
 from .data.correlation.estimation import correlate as correlate
 from .data.scan.result import Scan as Scan
 from .data.scan.scan import scan as scan
+from .data.tables.resources import Memory as Memory
 from .data.tables.resources import use_memory as use_memory
 from .errors import EpsilensError as EpsilensError
 from .errors import InputError as InputError
+from .errors import LimitError as LimitError
 from .errors import MissingExtra as MissingExtra
 from .errors import NoSolutionError as NoSolutionError
 from .experiment import Experiment as Experiment

@@ -90,7 +90,13 @@ class Experiment(ValueSemantics, Result):
         return self.worlds.h1
 
     def reverse(self) -> Experiment:
-        """The same pair with the roles of H0 and H1 exchanged."""
+        """The same pair with the roles of H0 and H1 exchanged.
+
+        Returns
+        -------
+        Experiment
+            The reversed pair.
+        """
         parts = tuple((part.reverse(), count) for part, count in self.parts)
         latent = None if self.latent is None else self.latent.reverse()
         return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts, latent=latent)
@@ -104,6 +110,25 @@ class Experiment(ValueSemantics, Result):
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
         """The same release k times, each with fresh noise; what is unknown of correlated records stays as it is.
 
+        Parameters
+        ----------
+        k : int
+            How many times, from 1 to 1e9.
+        width : float, optional
+            Relative width asked of each reading's bracket; 0.001 unless given.
+
+        Returns
+        -------
+        Experiment
+            The composition.
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> round(el.mechanisms.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
         83.530702
@@ -118,6 +143,25 @@ class Experiment(ValueSemantics, Result):
         training (:func:`dpsgd`) that is the pair which dominates every training with these parameters, so the low end
         is no floor on a real one.
 
+        Parameters
+        ----------
+        reading : str
+            Name of a reading, or ``tradeoff``.
+        **arguments : float or array_like
+            Those of the reading.
+
+        Returns
+        -------
+        (float, float) or (ndarray, ndarray)
+            The lower and the upper end; equal where the reading is exact.
+
+        Raises
+        ------
+        InputError
+            If the reading is unknown or does not take an argument.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
         >>> round(high, 2), low < high <= low * 1.001
@@ -173,7 +217,23 @@ class Experiment(ValueSemantics, Result):
     @overload
     def tradeoff(self, alpha: ArrayLike) -> float | Array: ...
     def tradeoff(self, alpha: ArrayLike) -> float | Array:
-        """f(α): the least share of H1 missed by a test that flags a share α of H0."""
+        """f(α): the least share of H1 missed by a test that flags a share α of H0.
+
+        Parameters
+        ----------
+        alpha : float or array_like
+            False-positive rate, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
 
     @overload
@@ -181,7 +241,23 @@ class Experiment(ValueSemantics, Result):
     @overload
     def roc(self, fpr: Several) -> Array: ...
     def roc(self, fpr: ArrayLike) -> float | Array:
-        """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
+        """The largest true-positive rate at a false-positive rate: 1 − f(fpr).
+
+        Parameters
+        ----------
+        fpr : float or array_like
+            False-positive rate, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     @overload
@@ -189,7 +265,23 @@ class Experiment(ValueSemantics, Result):
     @overload
     def recall(self, alpha: Several) -> Array: ...
     def recall(self, alpha: ArrayLike) -> float | Array:
-        """The same as :meth:`roc`, in the words of paper 000."""
+        """The same as :meth:`roc`, in the words of paper 000.
+
+        Parameters
+        ----------
+        alpha : float or array_like
+            False-positive rate, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
     @overload
@@ -201,6 +293,23 @@ class Experiment(ValueSemantics, Result):
 
         In the answer's own units, for one number with Laplace or Gaussian noise (paper 000, Theorem 3).
 
+        Parameters
+        ----------
+        alpha : float or array_like
+            False-positive rate, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> round(el.laplace(epsilon=1.0).threshold(0.05), 6), round(el.gaussian(sigma=2.0).threshold(0.05), 6)
         (2.302585, 3.289707)
@@ -220,15 +329,42 @@ class Experiment(ValueSemantics, Result):
         bound is roc(baseline), and holds for re-identification, attribute inference and reconstruction alike. Success
         before any release is no such baseline: what the release says of everybody (smokers are often ill) also
         helps against people who are not in the data. roc is concave, so both numbers may be averages over targets.
+
+        Parameters
+        ----------
+        baseline : float or array_like
+            Success of the attack without the person's record, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
         """
         return float_or_array(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
     def auc(self) -> float:
-        """Area under the ROC curve: how often someone in the data scores above someone who is not."""
+        """Area under the ROC curve: how often someone in the data scores above someone who is not.
+
+        Returns
+        -------
+        float
+            Exact, or the riskier end of a bracket; an array for many experiments at once.
+        """
         return cast(float, float_or_array(self.law.auc()))
 
     def psi(self) -> float:
-        """The smallest μ for which the experiment is μ-GDP; infinite where there is none."""
+        """The smallest μ for which the experiment is μ-GDP; infinite where there is none.
+
+        Returns
+        -------
+        float
+            Exact, or the riskier end of a bracket; an array for many experiments at once.
+        """
         return cast(float, float_or_array(self.law.psi()))
 
     @overload
@@ -241,6 +377,23 @@ class Experiment(ValueSemantics, Result):
         No such test beats normal noise of this μ. ψ itself is ruled by outcomes however rare: of sampled training it is
         what it would be without sampling. What lies beyond the level is left out, so state it beside μ.
 
+        Parameters
+        ----------
+        level : float or array_like, default 1e-06
+            Least share of false alarms and of misses, 0 or from 1e-100 to 0.5.
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> e = el.dpsgd(sigma=9.4, rate=2**14 / 50_000, steps=2000)
         >>> round(e.mu(level=1e-6), 3), round(e.psi(), 3)
@@ -260,11 +413,33 @@ class Experiment(ValueSemantics, Result):
     @overload
     def success(self, prior: Several) -> Array: ...
     def success(self, prior: ArrayLike = 0.5) -> float | Array:
-        """How often the best guess is right when H1 has this prior probability."""
+        """How often the best guess is right when H1 has this prior probability.
+
+        Parameters
+        ----------
+        prior : float or array_like, default 0.5
+            Probability of H1 before the release, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(guesses.success(self.law, self.fit(checks.probability("prior", prior))))
 
     def advantage(self) -> float:
-        """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
+        """The largest true-positive rate minus false-positive rate: total variation, δ(0).
+
+        Returns
+        -------
+        float
+            Exact, or the riskier end of a bracket; an array for many experiments at once.
+        """
         return cast(float, float_or_array(guesses.advantage(self.law)))
 
     @overload
@@ -274,6 +449,23 @@ class Experiment(ValueSemantics, Result):
     def posterior(self, prior: ArrayLike = 0.5) -> float | Array:
         """The most certain the adversary can ever become of H1; of H0 that is ``reverse().posterior(1 - prior)``.
 
+        Parameters
+        ----------
+        prior : float or array_like, default 0.5
+            Probability of H1 before the release, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> e = el.laplace(epsilon=1.0)  # believed present 1 time of 10: at most 0.23 sure of it, but 0.96 of absence
         >>> round(e.posterior(0.1), 4), round(e.reverse().posterior(0.9), 4)
@@ -292,7 +484,27 @@ class Experiment(ValueSemantics, Result):
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
     ) -> float | Array:
-        """Share of those flagged who are truly H1, at a false-positive rate ``alpha`` or at a ``recall``."""
+        """Share of those flagged who are truly H1, at a false-positive rate ``alpha`` or at a ``recall``.
+
+        Parameters
+        ----------
+        alpha : float or array_like, optional
+            False-positive rate, in [0, 1]; or give `recall`.
+        prior : float or array_like, default 0.5
+            Probability of H1 before the release, in [0, 1].
+        recall : float or array_like, optional
+            True-positive rate, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         p = checks.probability("prior", prior)
         if (alpha is None) == (recall is None):
             raise InputError("precision needs either alpha or recall: give one of them")
@@ -314,7 +526,25 @@ class Experiment(ValueSemantics, Result):
     @overload
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> float | Array: ...
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> float | Array:
-        """The largest Fβ score over all adversaries (paper 000)."""
+        """The largest Fβ score over all adversaries (paper 000).
+
+        Parameters
+        ----------
+        beta : float or array_like, default 1.0
+            Weight of recall, from 1e-300 to 1e150.
+        prior : float or array_like, default 0.5
+            Probability of H1 before the release, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         b, p = checks.in_range("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
         self.fit(b, p)
         return float_or_array(self.law.fbeta(b, guesses.odds(p)))
@@ -326,7 +556,23 @@ class Experiment(ValueSemantics, Result):
     @overload
     def delta(self, epsilon: Several) -> Array: ...
     def delta(self, epsilon: ArrayLike) -> float | Array:
-        """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
+        """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders.
+
+        Parameters
+        ----------
+        epsilon : float or array_like
+            ε ≥ 0.
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(self.law.worse_delta(self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
     @overload
@@ -334,7 +580,23 @@ class Experiment(ValueSemantics, Result):
     @overload
     def epsilon(self, delta: Several) -> Array: ...
     def epsilon(self, delta: ArrayLike = 0.0) -> float | Array:
-        """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
+        """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none.
+
+        Parameters
+        ----------
+        delta : float or array_like, default 0.0
+            δ, in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(self.law.worse_epsilon(self.fit(checks.probability("delta", delta))))
 
     @overload
@@ -344,19 +606,63 @@ class Experiment(ValueSemantics, Result):
     @overload
     def renyi(self, order: ArrayLike) -> float | Array: ...
     def renyi(self, order: ArrayLike) -> float | Array:
-        """The Rényi divergence D_order(H0‖H1) in nats."""
+        """The Rényi divergence D_order(H0‖H1) in nats.
+
+        Parameters
+        ----------
+        order : float or array_like
+            Order of the divergence, from 0 to infinity.
+
+        Returns
+        -------
+        float or ndarray
+            Exact, or the riskier end of a bracket (:meth:`bracket`).
+
+        Raises
+        ------
+        InputError
+            If an argument lies outside its range.
+        """
         return float_or_array(curve.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
     def kl(self) -> float:
-        """The Kullback–Leibler divergence D(H0‖H1) in nats."""
+        """The Kullback–Leibler divergence D(H0‖H1) in nats.
+
+        Returns
+        -------
+        float
+            Exact, or the riskier end of a bracket; an array for many experiments at once.
+        """
         return cast(float, float_or_array(self.law.kl()))
 
     def chernoff(self) -> float:
-        """The Chernoff information: the exponent of the error over many repetitions."""
+        """The Chernoff information: the exponent of the error over many repetitions.
+
+        Returns
+        -------
+        float
+            Exact, or the riskier end of a bracket; an array for many experiments at once.
+        """
         return cast(float, float_or_array(curve.chernoff(self.law)))
 
     def fit(self, *arrays: Array) -> Array:
-        """The first of the arguments, once all fit each other and the experiment's own arrays."""
+        """The first of the arguments, once all fit each other and the experiment's own arrays.
+
+        Parameters
+        ----------
+        *arrays : ndarray
+            Arguments of a reading.
+
+        Returns
+        -------
+        ndarray
+            The first of them.
+
+        Raises
+        ------
+        InputError
+            If shapes do not broadcast.
+        """
         if not arrays:
             raise InputError("there is nothing to fit: give an array")
         if self.many or len(arrays) > 1:
@@ -381,7 +687,13 @@ class Experiment(ValueSemantics, Result):
         return self.law.direction
 
     def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready description: where it comes from, not its readings."""
+        """A JSON-ready description: where it comes from, not its readings.
+
+        Returns
+        -------
+        dict
+            What can be written as JSON.
+        """
         return {
             "name": self.name,
             "parameters": {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in self.parameters.items()},
@@ -416,6 +728,29 @@ class Experiment(ValueSemantics, Result):
         ``.html``, ``.json``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds its points and
         ``.spec`` its Vega-Lite definition.
 
+        Parameters
+        ----------
+        name : str or sequence of str, default 'roc'
+            Which curve, or several.
+        against : sequence or mapping of Experiment, default ()
+            Others to draw beside it.
+        prior : float, default 0.5
+            Where the best guess is marked, in [0, 1].
+        fpr : float, default 0.1
+            False-positive rate that is marked, in [0, 1].
+
+        Returns
+        -------
+        chart or charts
+            Shows itself in a notebook; ``save``, ``plot``, ``data`` and ``spec``.
+
+        Raises
+        ------
+        InputError
+            If there is no such chart.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> chart = el.laplace(epsilon=1.0).chart("roc", against=[el.gaussian(psi=1.0)])
         >>> sorted({point["series"] for point in chart.data})
@@ -430,10 +765,28 @@ class Experiment(ValueSemantics, Result):
         return presenter().chart(self, name, against=against, **asked)
 
     def frame(self, **arguments: float) -> Any:
-        """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
+        """Every reading as a pandas DataFrame, a row each.
 
-        Of many experiments at once there is a row for each, and a column for each parameter and reading.
+        The arguments are those of ``explain``. Of many experiments at once there is a row for each, and a column for
+        each parameter and reading.
 
+        Parameters
+        ----------
+        **arguments : float
+            Those of the readings: prior, fpr, delta, …
+
+        Returns
+        -------
+        DataFrame
+            A row a reading.
+
+        Raises
+        ------
+        MissingExtra
+            If pandas is not installed.
+
+        Examples
+        --------
         >>> import epsilens as el
         >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
         '0.696735'

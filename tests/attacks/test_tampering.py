@@ -19,7 +19,7 @@ from tests.references.sheet_003 import DIVERGENCES, POWERS
 from tests.strategies import closed_forms, finite_pairs, positive
 
 import epsilens as el
-from epsilens.attacks.tampering_detection import Rule, Tampering, power_of
+from epsilens.attacks.tampering_power import Rule, Tampering, power_of
 
 
 def unit(m: float, theta: float = 1.0, noise: str = "laplace") -> Tampering:

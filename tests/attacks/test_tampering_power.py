@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.strategies import positive
 
 import epsilens as el
-from epsilens.attacks.tampering_detection import TESTS, boundary
+from epsilens.attacks.tampering_power import TESTS, boundary
 
 RATES = ((0.1, 0.5), (0.05, 0.9), (1e-6, 0.3), (0.3, 0.95), (0.6, 0.99), (1e-300, 0.5))
 

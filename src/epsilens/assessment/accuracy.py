@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..attacks.tampering_detection import hidden_bias
+from ..attacks.tampering_power import hidden_bias
 from ..checks import Array
 from ..data.queries import Noise as Kind
 from ..data.queries import QueryKind

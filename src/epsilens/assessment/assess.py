@@ -196,6 +196,33 @@ def assess(
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
     reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``people``, those whom the table is
     about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
+
+    Parameters
+    ----------
+    release : str, Path, mapping or Release
+        The plan: a file, YAML text, or its content.
+    engine : str or backend, optional
+        None or ``"duckdb"``, ``"spark"``, an Ibis connection or URL.
+    table : object, optional
+        Takes the place of the plan's own table.
+    ledger : str, Path or Ledger, optional
+        Counts what was released before.
+    people : str, optional
+        The account of those whom the table is about.
+    progress : callable, optional
+        Called with steps done, steps in all, and what is being done.
+
+    Returns
+    -------
+    Assessment
+        The risk of each adversary, the ε that keeps every limit, the error it buys.
+
+    Raises
+    ------
+    InputError
+        If the plan or the table cannot be read, with the path of the entry.
+    MissingExtra
+        If an engine is not installed.
     """
     plan = normalized_plan(read_release(release))
     account = _account(ledger, people)

@@ -87,6 +87,39 @@ def worst_pair(
     sensitivity is the largest distance unless given. For a ``channel`` all pairs are compared by ``reading``. H1 is
     the second value.
 
+    Parameters
+    ----------
+    values : sequence
+        The values a record may have.
+    effect : callable or array_like, optional
+        What each value adds to the answer; itself unless given.
+    channel : array_like, optional
+        P(answer | value), a row a value, instead of noise.
+    prior : array_like or mapping, optional
+        Probability of each value.
+    reading : str, default 'advantage'
+        By which pairs are compared.
+    noise : {"laplace", "gaussian"}, default 'laplace'
+        The noise on the answer.
+    sensitivity : float, optional
+        What the noise is calibrated to; the largest distance unless given.
+    arguments : mapping, optional
+        Those of the reading.
+    **size : float
+        The noise, as `laplace` or `gaussian` take it.
+
+    Returns
+    -------
+    WorstPair
+        The pair, its experiment and a sentence.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> worst_pair([0, 1, 4], effect=lambda v: v * v, epsilon=1.0).sentence
     'The values 0 and 4 are easiest to tell apart, 16 apart in the answer.'
     """
@@ -135,6 +168,37 @@ def above(
 
     Returns the experiment with its prior P(value > γ). The noise is given as in :func:`worst_pair`.
 
+    Parameters
+    ----------
+    gamma : float
+        The value asked about.
+    prior : array_like or mapping
+        Probability of each value.
+    values : array_like, optional
+        The values, unless the prior is a mapping.
+    effect : callable or array_like, optional
+        What each value adds to the answer; itself unless given.
+    channel : array_like, optional
+        P(answer | value), a row a value, instead of noise.
+    noise : {"laplace", "gaussian"}, default 'laplace'
+        The noise on the answer.
+    sensitivity : float, optional
+        What the noise is calibrated to.
+    **size : float
+        The noise, as `laplace` or `gaussian` take it.
+
+    Returns
+    -------
+    Informed
+        The experiment with its prior.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> informed = above(1, [0.25, 0.25, 0.25, 0.25], [0, 1, 2, 3], epsilon=1.0, sensitivity=3.0)
     >>> informed.prior, round(informed.success(), 6)
     (0.5, 0.636747)

@@ -58,6 +58,41 @@ def differencing(
     With r = gap/sensitivity, Laplace noise and an even prior, success is 1 − ½e^{−rε/2} (known) and
     1 − ½(1 + rε/8)e^{−rε/4} (two noisy answers).
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        The budget of the attack's answers, > 0.
+    gap : float or array_like, default 1.0
+        How far the target moves the answer.
+    sensitivity : float, default 1.0
+        What the noise is calibrated to, > 0.
+    known : bool, default False
+        Whether one of the two answers is known exactly.
+    noise : {"laplace", "gaussian", "geometric"}, default 'laplace'
+        The noise on each answer.
+    delta : float, optional
+        Of Gaussian noise.
+    split : float, default 0.5
+        Share of ε for the first answer, in (0, 1).
+    queries : int, optional
+        Noisy answers that are combined, where not one or two.
+    targets : int, default 1
+        How many people the answers differ by.
+    calibration : {"analytic", "classical"}, default 'analytic'
+        How σ follows from ε and δ.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> differencing(epsilon=1.0).success(), differencing(epsilon=1.0, known=True).success()
     (0.56192455952..., 0.69673467014...)
     """
@@ -195,6 +230,35 @@ def differencing_average(
     = R/ε. ``known="narrow"``: the average of the n others is known and the broader one published, with n+1. The two
     scales differ, so even a target at the mean is exposed, and a clamped answer is evidence too; both against the
     paper's text.
+
+    Parameters
+    ----------
+    epsilon : float or array_like
+        The budget of the attack's answers, > 0.
+    n : int or array_like
+        People behind the known answer.
+    value : float or array_like
+        The target's value.
+    mean : float or array_like
+        The known answer.
+    bounds : (float, float)
+        What values are clamped to.
+    known : {"broad", "narrow"}, default 'broad'
+        Whether it includes the target.
+    sensitivity : float or array_like, optional
+        What the noise is calibrated to.
+    clamp : bool, default True
+        Whether the answer is clamped to the bounds.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     checks.one_of("known", known, ("broad", "narrow"))
     if not isinstance(clamp, bool | np.bool_):
@@ -255,11 +319,31 @@ def _average_notes(eps: float, true: float, narrow: bool) -> tuple[str, ...]:
 def differencing_median(
     *, epsilon: ArrayLike, values: ArrayLike, target: ArrayLike, bounds: tuple[float, float]
 ) -> Experiment:
-    """The attack on a median published by the exponential mechanism: the others' ``values``, without and with the
-    target.
+    """The attack on a median published by the exponential mechanism, without and with the target.
 
     The score of x is −|#{v < x} − n/2|, of sensitivity ½, so the density on the bounds is ∝ e^{ε·score}: constant
     between values, hence a finite pair of cells.
+
+    Parameters
+    ----------
+    epsilon : float or array_like
+        The budget of the attack's answers, > 0.
+    values : array_like
+        The others' values.
+    target : float or array_like
+        The target's value.
+    bounds : (float, float)
+        What values are clamped to.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     others = np.sort(checks.real("values", values).ravel())

@@ -239,6 +239,43 @@ def identify(
     or the limit ``at_most`` it is chosen by, or both. ``sensitivity`` is that of the query as the noise is calibrated
     (a mean's own for a mean); without it, the largest absolute value, over n−1 for a mean.
 
+    Parameters
+    ----------
+    values : array_like, optional
+        Everybody's value; or `n` and `value_range`.
+    n : int, optional
+        How many people there are.
+    value_range : (float, float), optional
+        Least and largest value.
+    epsilon : float, optional
+        Privacy loss; or a limit.
+    delta : float, optional
+        Of Gaussian noise.
+    sensitivity : float, optional
+        What the noise is calibrated to.
+    query : {"sum", "mean"}, default 'sum'
+        What is released.
+    noise : {"laplace", "gaussian"}, default 'laplace'
+        The noise on the answer.
+    at_most : float, optional
+        The limit by which ε is chosen.
+    reading : {"posterior", "success"}, default 'posterior'
+        What the limit is on.
+
+    Returns
+    -------
+    Identification
+        The largest posterior, exactly for given values, else an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range.
+    NoSolutionError
+        If no ε keeps to the limit.
+
+    Examples
+    --------
     >>> identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0).bound
     0.0911407977678...
     >>> round(identify([1, 2, 3, 4], epsilon=1.0, sensitivity=3).posterior, 6)  # 1/(1 + e^{−1/3} + e^{−2/3} + e^{−1})

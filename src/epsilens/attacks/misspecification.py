@@ -77,6 +77,29 @@ def mistaken(
     ``believed_noise`` is in the units of the experiment's own scale (Laplace) or standard deviation (Gaussian); it
     matters only beside a believed prior that is not even. Ties count as H0.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+    prior : float or array_like, default 0.5
+        Probability of H1 before the release, in [0, 1].
+    believed_prior : float or array_like, optional
+        What the adversary takes it for; `prior` unless given.
+    believed_noise : float or array_like, optional
+        What they take the noise for, in its own units.
+
+    Returns
+    -------
+    Mistaken
+        How often that guess is right, beside the best one; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> m = mistaken(el.laplace(epsilon=2.0), prior=0.2, believed_prior=0.5)
     >>> round(m.success, 6), round(m.best_success, 6)
@@ -183,6 +206,33 @@ def observed(
     Say what was seen by ``fpr`` and ``tpr``, or by ``precision`` and ``recall`` at a ``prior``. The rates are taken as
     the attack's true ones: for estimates from a sample, pass the ends of the confidence intervals nearest to chance.
 
+    Parameters
+    ----------
+    fpr : float or array_like, optional
+        False-positive rate.
+    tpr : float or array_like, optional
+        True-positive rate.
+    precision : float or array_like, optional
+        Instead of these, with `recall`.
+    recall : float or array_like, optional
+        True-positive rate.
+    prior : float or array_like, default 0.5
+        Probability of H1 before the release, in [0, 1].
+    delta : float, default 0.0
+        The δ at which ε is read.
+
+    Returns
+    -------
+    Observed
+        The least ε of each noise, and ψ; exact for exact rates.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> o = observed(fpr=0.1, tpr=0.2718281828459045)
     >>> round(o.laplace, 12), round(o.pure, 12), round(o.gaussian, 6)
     (1.0, 1.0, 0.674258)

@@ -96,6 +96,49 @@ def audit(
     by its last bits, and the attacker looks at them; ``low_bits=False`` leaves that aside. ``progress`` is told how far
     it is; an interrupt keeps what is there.
 
+    Parameters
+    ----------
+    mechanism : callable
+        Called with an input, and with `batch` with a number of runs.
+    d0 : object
+        The first input.
+    d1 : object
+        Its neighbour.
+    claim : Experiment, float, (float, float) or str
+        What the mechanism is said to keep.
+    confidence : float, default 0.95
+        Of all bounds together, in (0, 1).
+    runs : int, default 20000
+        The most runs there are.
+    batch : bool or int, default False
+        Whether one call returns many outcomes, and how many at most.
+    groups : bool, default False
+        Whether each entry of the inputs has a coin of its own.
+    sequential : bool, default True
+        Stop as soon as the verdict is there.
+    stop : bool, default True
+        Whether a violation ends it.
+    low_bits : bool, default True
+        Whether the attacker looks at the last bits of floats.
+    timeout : float, optional
+        Seconds of one call.
+    seed : int, optional
+        Of the coins.
+    progress : callable, optional
+        Called with steps done, steps in all, and what is being done.
+
+    Returns
+    -------
+    Audit
+        The verdict, and bounds from below at `confidence`.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> import epsilens as el
     >>> rng = np.random.default_rng(1)

@@ -41,6 +41,27 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
 
     ``neighbours`` is the relation the accountant would be told: with "replace" one record moves a sum twice as far as
     its norm, and randomised response needs it. Counts are counted for every event.
+
+    Parameters
+    ----------
+    event : DpEvent
+        An event of dp-accounting.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws that dominates the event.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with the part that is not understood.
+    MissingExtra
+        If the library is not installed.
     """
     events = require("dp_accounting.dp_event", "reading an event")
     parse_relation(neighbours)
@@ -324,7 +345,25 @@ _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
 
 
 def to_event(experiment: Experiment) -> Any:
-    """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
+    """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+
+    Returns
+    -------
+    DpEvent
+        The same release.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with the part that is not understood.
+    MissingExtra
+        If the library is not installed.
+    """
     events = require("dp_accounting.dp_event", "writing an event")
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
@@ -520,6 +559,25 @@ def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
 
     Its δ(ε) for ε ≥ 0, in either order, is all that is taken: the worst pair of laws with these profiles. A pessimistic
     distribution gives an upper bound on every reading, as good as the distribution itself.
+
+    Parameters
+    ----------
+    pld : PrivacyLossDistribution
+        A distribution of dp-accounting.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        An upper bound where the distribution is pessimistic.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with the part that is not understood.
+    MissingExtra
+        If the library is not installed.
     """
     known = require("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
     if not isinstance(pld, known.PrivacyLossDistribution):
@@ -565,6 +623,25 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     The pair is replaced by the least risky one that dominates it and has its losses on the grid: δ(ε) agrees at every
     grid point and is above in between ("connect the dots", Doroshenko et al. 2022). A composition is left to
     dp-accounting: the distribution of each part, composed by its own transform.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+    interval : float, default 0.0001
+        Distance > 0 of the losses on the grid.
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        A pessimistic one: an upper bound.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with the part that is not understood.
+    MissingExtra
+        If the library is not installed.
     """
     package = require("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
     if not isinstance(experiment, Experiment) or experiment.many:

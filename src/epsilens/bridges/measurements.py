@@ -47,6 +47,33 @@ def from_measurement(
       number itself is not seen: ``whole`` says by how much it moves at ``d_in``, 0 if it is no whole number.
     - ``"exponential"``, ``"gumbel"``: noisy max under ``max_divergence``, under ``zero_concentrated_divergence``.
     - ``"response"``: randomised response among so many ``answers``.
+
+    Parameters
+    ----------
+    measurement : opendp.Measurement
+        The measurement.
+    d_in : object
+        Distance of neighbouring inputs.
+    noise : str, optional
+        What is known of the noise.
+    answers : int, default 2
+        Possible answers of randomised response.
+    whole : int, optional
+        How far a whole number moves behind a transformation.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The riskiest release it allows, or that of the noise named.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, with the part that is not understood.
+    MissingExtra
+        If the library is not installed.
     """
     known = require("opendp.mod", "reading a measurement")
     if not isinstance(measurement, known.Measurement):
@@ -201,6 +228,23 @@ def to_measurement(chosen: Choice | Experiment) -> dict[str, Any]:
     ``output_measure``, which decides the noise that OpenDP draws, and whether its distance is ``monotonic``; randomised
     response has a ``prob`` instead of a scale.
 
+    Parameters
+    ----------
+    chosen : Choice or Experiment
+        What to release.
+
+    Returns
+    -------
+    dict
+        Constructor, scale (rounded up) and distance.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> to_measurement(el.choose(el.laplace, "epsilon", at_most=0.55, given={"sensitivity": 3.0}))
     {'make': 'make_laplace', 'scale': 14.23683..., 'd_in': 3.0}

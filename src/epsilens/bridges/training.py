@@ -121,6 +121,31 @@ def loaded(
 
     Say how long by ``epochs`` or by ``steps``. Where the loader is Opacus's own it is DP-SGD with Poisson sampling;
     where it shuffles, both ends of what is known of shuffled batches.
+
+    Parameters
+    ----------
+    loader : DataLoader
+        The training's data loader.
+    sigma : float
+        Noise over the clipping norm, > 0.
+    epochs : float, optional
+        Passes over the data; or `steps`.
+    steps : int, optional
+        How many steps there are.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the training.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     loop = loader_draws(loader)
     if (epochs is None) == (steps is None):
@@ -195,6 +220,27 @@ def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | 
     ``history`` may also be Opacus's ``PrivacyEngine`` or its accountant, whose history it is then. Batches are Poisson
     samples unless a data ``loader`` says how they are drawn; our own accountant was told by its engine.
 
+    Parameters
+    ----------
+    history : iterable of (float, float, int), PrivacyEngine or accountant
+        Noise multiplier, sample rate and steps of each part.
+    loader : DataLoader, optional
+        How batches were drawn; Poisson unless given.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the training.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(trained([(1.0, 0.01, 1000)]).epsilon(1e-5), 2)
     1.83
     """
@@ -238,6 +284,16 @@ def opacus_accountant() -> str:
 
     The class is :func:`accountant_class`; calling this twice does no harm. From then on ``PrivacyEngine`` also tells
     such an accountant which data loader it prepared.
+
+    Returns
+    -------
+    str
+        The accountant's name.
+
+    Raises
+    ------
+    MissingExtra
+        If Opacus is not installed.
     """
     registry = require("opacus.accountants.registry", "an accountant for Opacus")
     registry.register_accountant(NAME, accountant_class(), force=True)

@@ -542,6 +542,36 @@ def choose(
     The reading's arguments are passed by name, the mechanism's in ``given``. Arrays of limits and of arguments
     broadcast, and make a :class:`Choices`.
 
+    Parameters
+    ----------
+    mechanism : callable
+        A function that returns an experiment, such as `laplace`.
+    parameter : str
+        Which of its parameters to choose.
+    at_most : float, array_like or mapping
+        The limit, or limits by the name of a reading.
+    reading : str, default 'success'
+        One of success, advantage, auc, fbeta, posterior, precision, recall, roc, attack_success, delta, epsilon, psi,
+        mu, renyi, kl, chernoff; each with its own arguments.
+    given : mapping, optional
+        The mechanism's other parameters.
+    **arguments : float or array_like
+        Those of the reading.
+
+    Returns
+    -------
+    Choice or Choices
+        The value, rounded to the safe side and read again; one for each limit of an array.
+
+    Raises
+    ------
+    InputError
+        If the reading or a parameter is unknown.
+    NoSolutionError
+        If nothing keeps to the limit, with the floor.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").value
     0.21072103131565...

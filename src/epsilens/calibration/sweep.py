@@ -222,6 +222,31 @@ def sweep(
     is a name, several, or several with their arguments. A long sweep says how far it is: ``progress`` is False for
     silence, or a function called with how many are done and of how many.
 
+    Parameters
+    ----------
+    mechanism : callable
+        A function that returns an experiment.
+    reading : str, sequence or mapping, default 'success'
+        A reading, several, or several with their arguments.
+    given : mapping, optional
+        Parameters whose names a reading takes too.
+    progress : bool or callable, optional
+        False for silence, or called with how many are done of how many.
+    **values : float or array_like
+        Parameters; lists are varied.
+
+    Returns
+    -------
+    Sweep
+        An array for each reading, with both ends of its bracket.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> found = sweep(el.laplace, epsilon=[0.1, 1.0])
     >>> found["success"].round(4).tolist()
@@ -370,6 +395,27 @@ def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
 
     The arguments are those of ``explain``: prior, fpr, delta, ….
 
+    Parameters
+    ----------
+    experiments : Experiment, sequence or mapping
+        What to compare; choices stand for what was chosen.
+    *more : Experiment
+        Further ones.
+    **arguments : float
+        Those of the readings: prior, fpr, delta, …
+
+    Returns
+    -------
+    Comparison
+        Every reading of each.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> both = compare([el.laplace(epsilon=1.0), el.gaussian(psi=1.0)])
     >>> both.names

@@ -133,7 +133,7 @@ _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 def _power_report(said: Options) -> _Verdict:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
-    from ..attacks.tampering_detection import checked_stretch, epsilon_to_detect, tampering
+    from ..attacks.tampering_power import checked_stretch, epsilon_to_detect, tampering
     from ..show.tampering import about, limits, price
 
     given, bias = _noise_arguments(said, *_NOISE), said["bias"]

@@ -7,6 +7,7 @@ from .claims import from_dp as from_dp
 from .claims import from_gdp as from_gdp
 from .claims import from_rdp as from_rdp
 from .claims import from_zcdp as from_zcdp
+from .composition import Vector as Vector
 from .composition import compose as compose
 from .composition import group as group
 from .composition import vector as vector
@@ -36,5 +37,6 @@ from .selection import repeat_and_select as repeat_and_select
 from .selection import sparse_vector as sparse_vector
 from .selection import top_k as top_k
 from .shuffle import shuffled as shuffled
+from .training import Clt as Clt
 from .training import clt as clt
 from .training import dpsgd as dpsgd

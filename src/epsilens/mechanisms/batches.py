@@ -347,6 +347,31 @@ def mixture(
     distances, or norms of vectors: the pair on a line dominates them. Weights sum to 1; shifts of 0 say that the person
     does not count.
 
+    Parameters
+    ----------
+    shifts : array_like
+        How far a person may move the answer, each at least 0.
+    weights : array_like
+        Probability of each shift, summing to 1.
+    sigma : float or array_like
+        Standard deviation > 0 of the noise.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; readings lie in a bracket and are its riskier end.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> e = mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0)  # two people, each drawn 1 time of 10
     >>> round(e.repeat(100).epsilon(delta=1e-5), 2)
     5.18

@@ -50,6 +50,27 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
     the whole
     profile of a mechanism.
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Each ε ≥ 0 that holds.
+    delta : float or array_like, default 0.0
+        Its δ, in [0, 1).
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> e = from_dp([0.5, 1.0, 2.0], [0.1, 1e-2, 1e-5])
     >>> round(e.delta(1.0), 6), round(e.epsilon(1e-5), 6), round(e.advantage(), 4)
     (0.01, 2.0, 0.3204)
@@ -71,6 +92,29 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
 def from_gdp(mu: ArrayLike, *, neighbours: str = "add-remove") -> Experiment:
     """μ-GDP (Dong, Roth & Su 2022): at most as risky as telling N(0, 1) from N(μ, 1), which is exactly that.
 
+    Parameters
+    ----------
+    mu : float or array_like
+        μ > 0.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Dong, Roth & Su (2022), Gaussian differential privacy.
+
+    Examples
+    --------
     >>> from_gdp(1.0).success()
     0.69146246127401...
     """
@@ -84,6 +128,31 @@ def from_zcdp(rho: ArrayLike, xi: ArrayLike = 0.0, *, neighbours: str = "add-rem
 
     Every order bounds δ(ε) (see :mod:`epsilens.laws.envelope`); the best of them, on a grid of ε, are taken together.
 
+    Parameters
+    ----------
+    rho : float or array_like
+        ρ > 0.
+    xi : float or array_like, default 0.0
+        ξ ≥ 0.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Bun & Steinke (2016), Concentrated differential privacy.
+
+    Examples
+    --------
     >>> e = from_zcdp(0.5)                       # what is known of a Gaussian mechanism with ψ = 1
     >>> round(e.epsilon(1e-5), 3), round(e.renyi(8.0), 6), round(e.success(), 3)
     (4.728, 4.0, 0.74)
@@ -107,6 +176,31 @@ def from_rdp(
 
     ``rho`` is a number for one order, a list for several, or a function of the order (read at many if none is given).
 
+    Parameters
+    ----------
+    order : float or array_like, optional
+        Rényi order or orders, above 1.
+    rho : float, array_like or callable, optional
+        Divergence at each order, or a function of the order.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Mironov (2017), Rényi differential privacy.
+
+    Examples
+    --------
     >>> round(from_rdp(2.0, 1.0).epsilon(1e-5), 3)
     10.668
     >>> round(from_rdp(rho=lambda a: 0.5 * a).epsilon(1e-5), 2)
@@ -194,6 +288,23 @@ def _scalar_epsilon(experiment: Any) -> None:
 def to_gdp(experiment: Experiment) -> float:
     """The smallest μ for which the experiment is μ-GDP; infinite where there is none.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+
+    Returns
+    -------
+    float
+        μ, an upper bound where the law is one.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> round(to_gdp(el.laplace(epsilon=1.0)), 4)
     1.0301
@@ -205,6 +316,25 @@ def to_gdp(experiment: Experiment) -> float:
 def to_rdp(experiment: Experiment, order: ArrayLike) -> Number:
     """The Rényi curve: the larger of D_a(H0‖H1) and D_a(H1‖H0) at each order a.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+    order : float or array_like
+        Rényi order or orders, above 1.
+
+    Returns
+    -------
+    float or ndarray
+        The divergence in nats, the larger of both orders of the pair.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> to_rdp(el.gaussian(psi=1.0), [2.0, 8.0])
     array([1., 4.])
@@ -222,6 +352,23 @@ def to_zcdp(experiment: Experiment) -> float:
     K(m) = m·D_{1+m} is convex with K(0) = 0, so between two orders D_a/a lies below what their chord gives; intervals
     are halved until that is within 1e-7 of the largest D_a/a seen. Beyond the last order D_a ≤ D_∞.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+
+    Returns
+    -------
+    float
+        ρ, rounded up.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> to_zcdp(el.gaussian(psi=1.0)), round(to_zcdp(el.mechanisms.pure(epsilon=1.0)), 6)  # ε·tanh(ε/2)
     (0.5, 0.462117)
@@ -525,6 +672,53 @@ def claim(
     the noise is known to be Laplace or Gaussian, or that of a training, which is described as for
     :func:`epsilens.dpsgd` by everything but σ: that is tuned so that the training just keeps the claim.
 
+    Parameters
+    ----------
+    deployment : str, optional
+        Name of a published deployment.
+    epsilon : float, optional
+        The ε claimed.
+    delta : float, optional
+        The δ claimed.
+    rho : float or array_like, optional
+        The ρ claimed, of zCDP or at each `order`.
+    xi : float, default 0.0
+        The ξ of (ξ, ρ)-zCDP.
+    order : float or array_like, optional
+        Rényi order or orders of `rho`.
+    mu : float, optional
+        The μ of Gaussian DP.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    rate : float, optional
+        Of a training: probability that a record is in a batch.
+    steps : int, optional
+        Of a training.
+    n : int, optional
+        Of a training: how many people there are.
+    batch : int, optional
+        Of a training.
+    epochs : float, optional
+        Of a training.
+    batches : str, optional
+        Of a training: how batches are drawn.
+    truncation : int, optional
+        Of a training.
+    people : int, optional
+        Of a training: records that enter together.
+
+    Returns
+    -------
+    Claim
+        The riskiest release for which the claim is true: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> c = claim(epsilon=8.0, delta=1e-6, n=60_000, batch=256, epochs=15)
     >>> round(c.success(), 4), round(c.if_gaussian.success(), 3), round(c.if_training.success(), 2)
     (0.9997, 0.778, 0.69)

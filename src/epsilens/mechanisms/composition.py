@@ -53,6 +53,25 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
     pair. Beside them an ordinary mechanism is refused: it is about the same people, and does not say how far the others
     move it; build it from the model, with weights that say which records it is about.
 
+    Parameters
+    ----------
+    *experiments : Experiment
+        The releases; of several people each is about the same ones.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        Their product. Closed form where there is one, otherwise within a bracket.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> compose(el.gaussian(psi=3.0), el.gaussian(psi=4.0)).psi()
     5.0
@@ -78,6 +97,31 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     Steinke 2016), and by the same argument a Rényi curve D becomes ka·Σ_j D_o/o over the orders o = k(a−1) + j,
     j = 1 … k. Of answers that share unknown records (:mod:`epsilens.attacks.correlated`) no group is known: refused.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The pair of laws of the release.
+    k : int or array_like
+        How many people enter or leave together, at least 1.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        Exact for noise that shifts, otherwise an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Bun & Steinke (2016), Concentrated differential privacy.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> group(el.gaussian(psi=0.5), 3).psi()
     1.5
@@ -221,6 +265,39 @@ def vector(
     person moves the coordinates by ``shifts``, which may use it up; an equal split unless given. ``"each"``: every
     coordinate gets noise for its own sensitivity, and a person moves each by all of it unless shifts say otherwise.
 
+    Parameters
+    ----------
+    epsilon : float, optional
+        Privacy loss, with `delta` for normal noise.
+    delta : float, optional
+        In (0, 1).
+    psi : float, optional
+        Sensitivity index, instead of ε.
+    q : int, optional
+        How many coordinates there are.
+    shifts : array_like, optional
+        How far a person moves each coordinate.
+    sensitivity : float or array_like, default 1.0
+        Of the vector, or of each coordinate.
+    calibration : {"together", "each"}, default 'together'
+        Whose sensitivity it is.
+    noise : {"laplace", "gaussian"}, default 'laplace'
+        The noise on the answer.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Vector
+        The experiment, beside what the sum of the losses would claim.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> v = vector(epsilon=1.0, q=2, calibration="each")
     >>> round(v.experiment.advantage(), 6), round(v.claimed.advantage(), 6)
     (0.448181, 0.632121)

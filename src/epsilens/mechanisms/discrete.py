@@ -227,6 +227,31 @@ def geometric(
 
     Beyond 0 and the shift d the likelihood ratio is constant, so d + 1 atoms describe the pair exactly.
 
+    Parameters
+    ----------
+    epsilon : float or array_like, optional
+        Privacy loss, from 1e-300 to 1e4; or give `scale`.
+    scale : float or array_like, optional
+        Scale of the noise, `sensitivity` over ε.
+    sensitivity : int or array_like, default 1
+        The most one person moves the answer, a whole number.
+    shift : int or array_like, optional
+        How far this person moves it; `sensitivity` unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> geometric(epsilon=1.0).success()
     0.73105857863000...
     """
@@ -250,6 +275,29 @@ def discrete_gaussian(
     Atoms below 1e-325, the end of double precision, are left out of the curve; divergences of every order are in closed
     form, and the ratio is unbounded (no pure ε).
 
+    Parameters
+    ----------
+    sigma : float or array_like
+        Parameter σ > 0 of the noise.
+    sensitivity : int or array_like, default 1
+        The most one person moves the answer, a whole number.
+    shift : int or array_like, optional
+        How far this person moves it; `sensitivity` unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> discrete_gaussian(sigma=1.0).renyi(128)  # order·shift²/2σ² at whole orders
     64.0
     """
@@ -278,6 +326,29 @@ def skellam(
     threshold, a larger shift is riskier, and the sensitivity is the worst case: exact, and the same in both orders.
     The noise of several parties who each add their own adds up to Skellam noise (Agarwal, Kairouz & Liu 2021).
 
+    Parameters
+    ----------
+    variance : float or array_like
+        Variance > 0 of the noise.
+    sensitivity : int or array_like, default 1
+        The most one person moves the answer, a whole number.
+    shift : int or array_like, optional
+        How far this person moves it; `sensitivity` unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(skellam(variance=100.0).epsilon(1e-6), 6)
     0.389458
     """
@@ -300,6 +371,27 @@ def randomized_response(
 ) -> Experiment:
     """Answer truthfully with probability e^ε/(e^ε + k − 1), otherwise any of the other k − 1 answers.
 
+    Parameters
+    ----------
+    epsilon : float or array_like, optional
+        Privacy loss; or give `truth`.
+    truth : float or array_like, optional
+        Probability of a true answer, above 1/k.
+    k : int or array_like, default 2
+        Possible answers, at least 2.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(randomized_response(epsilon=1.0).success(), 6)
     0.731059
     """
@@ -332,6 +424,29 @@ def staircase(
     """Staircase noise (Geng & Viswanath 2014): density falling by e^{−ε} each step, broken at a share γ of the step.
 
     γ defaults to 1/(1+e^{ε/2}), which minimises the mean absolute error. Exact.
+
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves the answer, > 0, in the norm the noise is calibrated to.
+    gamma : float or array_like, optional
+        Where a step breaks, in (0, 1); 1/(1+e^{ε/2}) unless given.
+    shift : float or array_like, optional
+        How far this person moves it, at most `sensitivity`, which it is unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     eps, most = (
         _epsilon(epsilon, most=700.0),
@@ -355,6 +470,25 @@ def pure(*, epsilon: ArrayLike, neighbours: str = "add-remove") -> Experiment:
 
     Its readings bound those of every ε-DP mechanism.
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(pure(epsilon=1.0).advantage(), 6)  # tanh(ε/2)
     0.462117
     """
@@ -363,8 +497,29 @@ def pure(*, epsilon: ArrayLike, neighbours: str = "add-remove") -> Experiment:
 
 @vectorized("epsilon", "delta")
 def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-remove") -> Experiment:
-    """The least private mechanism that is still (ε, δ)-DP: with probability δ it gives everything away, otherwise it is
-    :func:`pure`. Its readings bound those of every (ε, δ)-DP mechanism.
+    """The least private mechanism that is still (ε, δ)-DP.
+
+    With probability δ it gives everything away, otherwise it is :func:`pure`. Its readings bound those of every
+    (ε, δ)-DP mechanism.
+
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    delta : float or array_like
+        Probability in [0, 1) that everything is given away.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     eps = _epsilon(epsilon, zero=True)
     d = float(checks.probability("delta", checks.scalar("delta", delta)))
@@ -382,6 +537,25 @@ def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-
 def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
     """Any two lists of probabilities over the same outcomes, H0 first.
 
+    Parameters
+    ----------
+    p0 : array_like
+        Probabilities of the outcomes under H0, summing to 1.
+    p1 : array_like
+        Of the same outcomes under H1.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> finite([0.75, 0.25], [0.25, 0.75]).epsilon()
     1.09861228866...
     """
@@ -443,6 +617,25 @@ def unary(*, epsilon: ArrayLike, kind: str = "optimised") -> Experiment:
     ``optimised`` keeps the set bit with probability ½ and sets others with 1/(e^ε+1), which is more accurate;
     ``symmetric`` flips every bit with probability 1/(e^{ε/2}+1). Only the bits of the two values differ.
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    kind : {"optimised", "symmetric"}, default 'optimised'
+        Which bits are flipped how often.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(unary(epsilon=1.0).advantage(), 6), round(unary(epsilon=1.0, kind="symmetric").advantage(), 6)
     (0.231059, 0.244919)
     """
@@ -458,6 +651,23 @@ def hadamard_response(*, epsilon: ArrayLike) -> Experiment:
     With probability e^ε/(e^ε+1) the column is one of the half with a 1, else one of the other half. The rows of two
     values agree in half of all columns, and these say nothing.
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(hadamard_response(epsilon=1.0).advantage(), 6)
     0.231059
     """
@@ -473,6 +683,27 @@ def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamar
     both values to the same place, where nothing is learned; none unless you know better. With ``hadamard`` one random
     coordinate of the Hadamard transform is reported instead, flipped with probability 1/(e^ε+1).
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    collision : float or array_like, default 0.0
+        Share in [0, 1) of hash functions that map both values to one place.
+    hadamard : bool, default False
+        Report one coordinate of the Hadamard transform.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(count_mean_sketch(epsilon=4.0).advantage(), 6)
     0.761594
     >>> round(count_mean_sketch(epsilon=4.0, hadamard=True).advantage(), 6)
@@ -501,6 +732,31 @@ def rappor(
     two values set h different bits each, so 2h bits differ: for N reports the ones in a bit are (1−f/2)·Bin(N, q) +
     (f/2)·Bin(N, p) where the value sets it.
 
+    Parameters
+    ----------
+    f : float or array_like
+        How often a permanent bit is a coin, in (0, 1].
+    p : float or array_like, default 0.5
+        Chance that a permanent 0 is reported as 1.
+    q : float or array_like, default 0.75
+        Chance that a permanent 1 is reported as 1.
+    h : int or array_like, default 2
+        Bits that a value sets.
+    reports : int or array_like, optional
+        Reports from one permanent answer; None is the limit of many.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(rappor(f=0.5).epsilon(), 6), round(rappor(f=0.5, reports=None).epsilon(), 6)
     (1.074286, 4.394449)
     """

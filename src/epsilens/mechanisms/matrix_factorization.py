@@ -173,6 +173,25 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
 
     With ``bands`` all but the first so many entries are 0. It is what :func:`matrix` and :func:`banded` take as ``C``.
 
+    Parameters
+    ----------
+    n : int
+        How many steps there are.
+    bands : int, optional
+        Entries that are not 0; all unless given.
+
+    Returns
+    -------
+    ndarray
+        The first column.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> sqrt_prefix(4)
     array([1.    , 0.5   , 0.375 , 0.3125])
     """
@@ -205,6 +224,35 @@ def matrix(
     With a ``rate`` each batch is drawn from one of b groups in turn, b the bands of C, which is then square and lower
     triangular: :func:`banded` at σ over the largest column norm. ``width`` is that of brackets there.
 
+    Parameters
+    ----------
+    C : array_like or sparse matrix
+        A column for each step, or the first column of a Toeplitz matrix.
+    sigma : float or array_like
+        Noise over the clipping norm, > 0.
+    participations : int or array_like, default 1
+        Steps a person takes part in, at most.
+    separation : int or array_like, default 1
+        Least distance between two of these steps.
+    rate : float or array_like, optional
+        Probability that a record is in a batch, for banded matrices.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        Exact; with a `rate`, a pair that dominates the training.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(matrix(sqrt_prefix(100), 1.0).psi(), 6)
     1.591022
     >>> round(matrix(sqrt_prefix(1000), 2.0, participations=5, separation=200).psi(), 6)
@@ -244,6 +292,31 @@ def tree(
     that hold both. If the separation is a power of two, the steps 0, b, 2b, … are the worst set: the steps of a set lie
     in different blocks of size b, and of as many such blocks the first share the most.
 
+    Parameters
+    ----------
+    leaves : int or array_like
+        How many steps there are.
+    sigma : float or array_like
+        Noise on each block over the clipping norm, > 0.
+    participations : int or array_like, default 1
+        Steps a person takes part in, at most.
+    separation : int or array_like, default 1
+        Least distance between two of these steps.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> [round(tree(16, 1.0, k, b).psi() ** 2) for k, b in ((1, 1), (2, 8), (4, 4))]
     [5, 12, 36]
     """
@@ -294,6 +367,37 @@ def banded(
     training is :func:`epsilens.dpsgd` with rate b·``rate`` and ⌈steps/b⌉ steps, at columns of norm 1 (Choquette-Choo et
     al. 2023, arXiv 2306.08153). For a matrix of your own, :func:`matrix` with ``rate``.
 
+    Parameters
+    ----------
+    sigma : float or array_like
+        Noise over the clipping norm and the column norm, > 0.
+    rate : float or array_like
+        Probability in (0, 1] that a record is in a batch.
+    bands : int or array_like
+        Bands of the matrix, at least 1.
+    steps : int or array_like
+        How many steps there are, at least 1.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; readings lie in a bracket and are its riskier end.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Choquette-Choo et al. (2023), (Amplified) Banded Matrix Factorization, arXiv 2306.08153.
+
+    Examples
+    --------
     >>> round(banded(sigma=2.0, rate=0.01, bands=10, steps=2000).epsilon(1e-6), 2)
     3.81
     """

@@ -118,6 +118,35 @@ def laplace(
     case: the joint release is ε-DP, not qε (paper 000's Theorem 4 is too pessimistic). With ``stretch`` θ the noise
     under H1 has scale θb (paper 003).
 
+    Parameters
+    ----------
+    epsilon : float or array_like, optional
+        Privacy loss, from 1e-300 to 1e4; or give `scale`.
+    scale : float or array_like, optional
+        Scale b > 0 of the noise.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves the answer, > 0, in the norm the noise is calibrated to.
+    shift : float or array_like, optional
+        How far this person moves it, at most `sensitivity`, which it is unless given.
+    stretch : float or array_like, default 1.0
+        Scale of the noise under H1 over that under H0, > 0.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    norm : {"L1"}, default 'L1'
+        Norm of the sensitivity; another is refused.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> laplace(epsilon=1.0).roc(0.1)
     0.27182818284590...
     >>> laplace(scale=2.0, sensitivity=4.0).epsilon()
@@ -169,6 +198,39 @@ def gaussian(
     smallest sufficient σ; the classical one, σ = √(2·log(1.25/δ))·sensitivity/ε, is proven only for ε < 1 and refused
     beyond.
 
+    Parameters
+    ----------
+    psi : float or array_like, optional
+        Sensitivity index: `shift` over σ.
+    sigma : float or array_like, optional
+        Standard deviation > 0 of the noise.
+    epsilon : float or array_like, optional
+        With `delta`: the guarantee that σ is calibrated to.
+    delta : float or array_like, optional
+        In (0, 1).
+    calibration : {"analytic", "classical"}, default 'analytic'
+        How σ follows from ε and δ.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves the answer, > 0, in the norm the noise is calibrated to.
+    shift : float or array_like, optional
+        How far this person moves it, at most `sensitivity`, which it is unless given.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    norm : {"L2"}, default 'L2'
+        Norm of the sensitivity; another is refused.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> gaussian(psi=1.0).success()
     0.69146246127401...
     >>> round(gaussian(epsilon=1.0, delta=1e-5).parameters["sigma"], 6)

@@ -75,6 +75,33 @@ def subsample(
     and the unknown ones keep their values from release to release: exact for few records with finitely many values,
     refused for jointly normal ones.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        The release computed on the sample.
+    rate : float or array_like
+        Probability in (0, 1] that a record is in the sample.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        The dominating pair. Exact for Laplace, normal and finite noise; an upper bound for bare claims.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Zhu, Dong & Wang (2022), Optimal accounting of differential privacy via characteristic function.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
     0.158565

@@ -106,6 +106,33 @@ def exponential(
     case over all scores, Logistic(0) against Logistic(ε): logit TPR = logit FPR + ε. ``monotonic`` drops the factor 2,
     allowed when a person can only raise scores (or only lower them).
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    scores0 : array_like, optional
+        Scores of the outcomes under H0; the worst case over all scores unless given.
+    scores1 : array_like, optional
+        Scores of the same outcomes under H1.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves a score, > 0.
+    monotonic : bool, default False
+        Whether a person can only raise scores, or only lower them; noise is halved then.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(exponential(epsilon=1.0).advantage(), 6)  # tanh(ε/4)
     0.244919
     >>> round(exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]).advantage(), 6)
@@ -171,6 +198,33 @@ def noisy_max(
     tell so much. ``gumbel`` noise is the exponential mechanism. Give ``epsilon``, or the ``scale`` of the noise. The
     noisy score itself is not part of the release.
 
+    Parameters
+    ----------
+    epsilon : float or array_like, optional
+        Privacy loss; or give `scale`.
+    scale : float or array_like, optional
+        Scale of the noise on each score.
+    noise : {"laplace", "exponential", "gumbel"}, default 'laplace'
+        The noise on each score.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves a score, > 0.
+    monotonic : bool, default False
+        Whether a person can only raise scores, or only lower them; noise is halved then.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        Exact for exponential and Gumbel noise, an upper bound for Laplace noise.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(noisy_max(epsilon=1.0).advantage(), 6), round(noisy_max(epsilon=1.0, noise="gumbel").advantage(), 6)
     (0.393469, 0.244919)
     >>> noisy_max(scale=2.0).epsilon(), noisy_max(scale=2.0, monotonic=True).epsilon()
@@ -201,6 +255,29 @@ def permute_and_flip(
 
     It draws as :func:`noisy_max` with exponential noise does (Ding et al. 2021).
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss ε, from 1e-300 to 1e4.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves a score, > 0.
+    monotonic : bool, default False
+        Whether a person can only raise scores, or only lower them; noise is halved then.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(permute_and_flip(epsilon=1.0).advantage(), 6)
     0.393469
     """
@@ -228,6 +305,35 @@ def top_k(
     depend on earlier ones, which both bounds allow for: the product of the worst cases, and zCDP for the exponential
     mechanism.
 
+    Parameters
+    ----------
+    epsilon : float or array_like
+        Privacy loss of each selection.
+    k : int or array_like
+        How many outcomes are taken, at least 1.
+    by : {"exponential", "noisy-max", "permute-and-flip"}, default 'exponential'
+        How each is selected.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves a score, > 0.
+    monotonic : bool, default False
+        Whether a person can only raise scores, or only lower them; noise is halved then.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> e = top_k(epsilon=0.5, k=50)
     >>> round(e.epsilon(1e-6), 2), round(e.epsilon(), 6)
     (10.09, 25.0)
@@ -271,6 +377,35 @@ def sparse_vector(
     answers above the threshold; the noisy query itself shown beside "above" (release it with noise of its own, and
     compose).
 
+    Parameters
+    ----------
+    epsilon : float or array_like, optional
+        Privacy loss; or give both scales.
+    threshold_scale : float or array_like, optional
+        Scale of the noise on the threshold.
+    query_scale : float or array_like, optional
+        Scale of the noise on each query.
+    above : int or array_like, default 1
+        Queries above the threshold after which it ends.
+    sensitivity : float or array_like, default 1.0
+        The most one person moves a query, > 0.
+    monotonic : bool, default False
+        Whether a person can only raise scores, or only lower them; noise is halved then.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> sparse_vector(threshold_scale=2.0, query_scale=4.0).epsilon()
     1.0
     """
@@ -332,6 +467,31 @@ def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike
 
     A fixed number of runs is no such release: compose them.
 
+    Parameters
+    ----------
+    experiment : Experiment
+        One run.
+    mean : float or array_like
+        Expected number of runs, at least 1.
+    eta : float or array_like, default 1.0
+        Parameter η > −1 of the number's law.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates the release: every reading is an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    References
+    ----------
+    .. [1] Papernot & Steinke (2022), Hyperparameter tuning with Rényi differential privacy.
+
+    Examples
+    --------
     >>> import epsilens as el
     >>> [round(repeat_and_select(el.gaussian(sigma=4.0), mean=10, eta=eta).epsilon(1e-6), 2) for eta in (1, 0)]
     [2.27, 1.9]

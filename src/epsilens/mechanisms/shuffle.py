@@ -438,6 +438,27 @@ def shuffled(epsilon: Experiment | ArrayLike, *, n: ArrayLike, answers: ArrayLik
     or any other experiment or an ε₀, of which only its ε is used (an upper bound for every ε₀-DP randomiser).
     ``answers=k`` says that an ε₀ is that of k-ary randomised response.
 
+    Parameters
+    ----------
+    epsilon : Experiment, float or array_like
+        What each person does alone: randomised response, another experiment, or its ε.
+    n : int or array_like
+        How many people there are.
+    answers : int or array_like, optional
+        Possible answers, where ε is that of randomised response.
+
+    Returns
+    -------
+    Experiment
+        The pair of laws; readings lie in a bracket and are its riskier end.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(shuffled(1.0, n=1000).epsilon(1e-6), 4)
     0.1824
     >>> from epsilens.mechanisms import randomized_response

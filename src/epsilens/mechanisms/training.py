@@ -141,6 +141,49 @@ def dpsgd(
     those before (Zhu, Dong & Wang 2022, Theorem 10), as training does, so every reading bounds a real training from
     above. From below nothing follows: where gradients move less, or only the last model is published, less is told.
 
+    Parameters
+    ----------
+    sigma : float or array_like, optional
+        Noise over the clipping norm, > 0; or `std` and `clip`.
+    rate : float or array_like, optional
+        Probability in (0, 1] that a record is in a batch.
+    steps : int or array_like, optional
+        How many steps there are.
+    n : int or array_like, optional
+        How many people there are.
+    batch : int or array_like, optional
+        How many of them are in a batch.
+    epochs : float or array_like, optional
+        Passes over the data, instead of `steps`.
+    batches : {"poisson", "fixed", "with replacement", "truncated", "shuffled"}, default 'poisson'
+        How batches are drawn.
+    truncation : int or array_like, optional
+        The largest size of a truncated batch.
+    people : int or array_like, default 1
+        Records that enter or leave together.
+    schedule : mapping or sequence of mappings, optional
+        What changes during one training.
+    std : float or array_like, optional
+        Standard deviation of the noise on a sum of gradients.
+    clip : float or array_like, optional
+        The norm gradients are clipped to, with `std`.
+    neighbours : {"add-remove", "replace"}, default 'add-remove'
+        Whether neighbouring tables differ by one record present or by one record replaced.
+    width : float, optional
+        Relative width asked of each reading's bracket; 0.001 unless given.
+
+    Returns
+    -------
+    Experiment
+        A pair that dominates every training with these settings, within a bracket.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> e = dpsgd(sigma=1.0, rate=0.01, steps=10_000)
     >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
     6.19
@@ -477,6 +520,31 @@ class Clt(ShortResult):
 def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: str = "poisson") -> Clt:
     """The central limit theorem's ε of DP-SGD beside the proven bracket.
 
+    Parameters
+    ----------
+    sigma : float
+        Noise over the clipping norm, > 0.
+    rate : float
+        Share of people in a batch.
+    steps : int
+        How many steps there are.
+    delta : float, default 1e-05
+        The δ that goes with ε, in (0, 1).
+    variant : str, default 'poisson'
+        How batches are drawn in the theorem's statement.
+
+    Returns
+    -------
+    Clt
+        The theorem's ε of each variant beside the proven bracket; not a bound itself.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> few = clt(sigma=1.0, rate=0.01, steps=100, variant="fixed")
     >>> few.safe, round(few.epsilons["exact"], 4), few.bracket[0] > 0.717
     (False, 0.6114, True)

@@ -107,6 +107,25 @@ def _with_numbers(text: str, c: Conditions) -> str:
 def sure(notion: Notion, epsilon: float) -> float:
     """How sure an attacker who gave even odds can become, at most; for information, how often right on average.
 
+    Parameters
+    ----------
+    notion : Notion
+        Which definition.
+    epsilon : float
+        Its ε, at least 0.
+
+    Returns
+    -------
+    float
+        A probability, an upper bound.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(sure(find("dp"), 1.0), 4), round(sure(find("mp"), 1.0), 4), round(sure(find("mi"), 0.11), 4)
     (0.7311, 0.8161, 0.7301)
     """
@@ -124,6 +143,31 @@ def promise(given: str, epsilon: float, of: str, **conditions: Any) -> Conversio
 
     ``conditions`` are those of :class:`Conditions`.
 
+    Parameters
+    ----------
+    given : str
+        Key of the notion that holds.
+    epsilon : float
+        Its ε, > 0.
+    of : str
+        Key of the notion asked about.
+    **conditions : object
+        What else is known, as the fields of `Conditions`.
+
+    Returns
+    -------
+    Conversion
+        The ε promised, an upper bound, with the implications that were used.
+
+    Raises
+    ------
+    InputError
+        If a notion or a condition is unknown.
+    NoSolutionError
+        If nothing follows.
+
+    Examples
+    --------
     >>> promise("dp", 1.0, "ip", dependent=3).promised_epsilon
     3.0
     """
@@ -132,7 +176,27 @@ def promise(given: str, epsilon: float, of: str, **conditions: Any) -> Conversio
 
 
 def promises(given: str, epsilon: float, **conditions: Any) -> dict[str, Conversion | str]:
-    """The same for every other notion, or the sentence that says why it promises nothing there."""
+    """The same for every other notion, or the sentence that says why it promises nothing there.
+
+    Parameters
+    ----------
+    given : str
+        Key of the notion that holds.
+    epsilon : float
+        Its ε, > 0.
+    **conditions : object
+        What else is known, as the fields of `Conditions`.
+
+    Returns
+    -------
+    dict
+        A conversion for each other notion, or the sentence that says why there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+    """
     made: dict[str, Conversion | str] = {}
     for key in NOTIONS:
         if key != find(given, "given").key:
@@ -146,6 +210,31 @@ def promises(given: str, epsilon: float, **conditions: Any) -> dict[str, Convers
 def convert(wanted: str, epsilon: float, by: str = "dp", **conditions: Any) -> Conversion:
     """The largest ε of the notion ``by`` that is sufficient for ``epsilon`` in the notion ``wanted``.
 
+    Parameters
+    ----------
+    wanted : str
+        Key of the notion whose ε is wanted.
+    epsilon : float
+        That ε, > 0.
+    by : str, default 'dp'
+        Key of the notion to be given.
+    **conditions : object
+        What else is known, as the fields of `Conditions`.
+
+    Returns
+    -------
+    Conversion
+        The ε that suffices, with the implications that were used.
+
+    Raises
+    ------
+    InputError
+        If a notion or a condition is unknown.
+    NoSolutionError
+        If nothing follows.
+
+    Examples
+    --------
     >>> c = convert("ip", 1.0, by="dp", dependent=4)
     >>> c.given_epsilon, [s.implication.formula for s in c.steps]
     (0.25, ['k·ε', 'ε'])

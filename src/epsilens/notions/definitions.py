@@ -79,6 +79,23 @@ def dp(mechanism: FiniteMechanism) -> float:
 
     ε = max ln P(o|D)/P(o|D′) over answers o and databases D, D′ that differ in one record.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> notions.dp(notions.randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2))
     1.0
@@ -93,6 +110,25 @@ def dependent(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], size: 
     ε = max ln P(o|D)/P(o|D′) over dependent neighbours: databases possible under the prior where one record differs
     and, because of it, at most ``size`` − 1 others that depend on it (the same group of :func:`dependent_groups`).
     Without ``size`` a whole group may differ, which is what the implications are about.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like, mapping or sequence of these
+        Probability of each database; several are all considered.
+    size : int, optional
+        Records that may change together, at most.
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     records = checked_mechanism(mechanism).records
     most = records if size is None else checks.integer("size", size, low=1, high=records)
@@ -107,6 +143,25 @@ def dependent(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], size: 
 def dependent_groups(mechanism: FiniteMechanism, prior: Prior) -> list[tuple[int, ...]]:
     """The finest split of the records into groups that are independent of each other under the prior.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like or mapping
+        Probability of each database.
+
+    Returns
+    -------
+    list of tuple of int
+        The groups.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> m = notions.noisy_sum(1.0, records=3)
     >>> notions.dependent_groups(m, {(0, 0, 0): 0.25, (1, 1, 0): 0.25, (0, 0, 1): 0.25, (1, 1, 1): 0.25})
@@ -158,6 +213,25 @@ _MOST_VALUES = 500  # paths between all of them are looked at
 def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     """The most edges on a shortest path between two values; infinite if some cannot be reached.
 
+    Parameters
+    ----------
+    values : sequence
+        The values a record may have.
+    graph : callable or iterable of pairs, optional
+        Which two values are neighbours; all unless given.
+
+    Returns
+    -------
+    float
+        Edges, infinite where the graph falls apart.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> diameter([1, 2, 3, 4], lambda x, y: abs(x - y) <= 1)
     3.0
     """
@@ -186,6 +260,25 @@ def blowfish(mechanism: FiniteMechanism, graph: Graph = None, constraint: Event 
     few edges, and among those as few other changes, as any third possible database would need. (The text's
     minimality is read with at least one edge left: read to the letter, D itself would always be smaller. Where a graph
     makes two databases neighbours in one order only, the loss is taken in both.)
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    graph : callable or iterable of pairs, optional
+        Which two values must not be told apart; all unless given.
+    constraint : callable, optional
+        What is publicly true of the database.
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     edge = _edge_test(graph)
     if constraint is None:
@@ -253,6 +346,29 @@ def pufferfish(
     priors θ that give both secrets some probability. Without ``secrets`` they are "record i has value v", paired
     within each record; without ``pairs`` every two secrets that exclude each other are one.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like, mapping or sequence of these
+        Probability of each database; several are all considered.
+    secrets : mapping, optional
+        Events by name; every value of every record unless given.
+    pairs : iterable of (str, str), optional
+        Which secrets must not be told apart.
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> m = notions.noisy_sum(1.0, records=2)
     >>> few = {"nobody": lambda d: sum(d) == 0, "both": lambda d: sum(d) == 2}
@@ -311,6 +427,27 @@ def inferential(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior], leve
     ε = max ln [P(Dᵢ=a|o)/P(Dᵢ=b|o)] / [P(Dᵢ=a)/P(Dᵢ=b)] = max ln P(o|Dᵢ=a)/P(o|Dᵢ=b), where the other records are
     drawn from the prior. With ``level="database"`` the odds are between whole databases, as paper 000 restates it.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like, mapping or sequence of these
+        Probability of each database; several are all considered.
+    level : {"record", "database"}, default 'record'
+        Between values of a record, or whole databases.
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> xor = notions.randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2)
     >>> notions.inferential(xor, notions.uniform(xor)), notions.inferential(xor, notions.uniform(xor), level="database")
@@ -336,6 +473,31 @@ def membership(
     P(t|o) ≤ e^ε·P(t) and P(¬t|o) ≥ e^{−ε}·P(¬t): the adversary does not become much surer of t; ``"negative"`` for
     the same with t and ¬t exchanged; ``"both"`` for both. ``level="database"`` takes whole databases as entities.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like, mapping or sequence of these
+        Probability of each database; several are all considered.
+    direction : {"both", "positive", "negative"}, default 'both'
+        Which beliefs are bounded.
+    level : {"record", "database"}, default 'record'
+        What the entities are.
+    events : mapping, optional
+        Entities by name, instead.
+
+    Returns
+    -------
+    float
+        ε in nats; exact, infinite where there is none.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> m = notions.randomized_response(1.0, of=lambda d: d[0], records=1)
     >>> round(notions.membership(m, notions.uniform(m)), 9)      # ln((1+e)/2)
@@ -394,6 +556,27 @@ def mutual_information(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior
 
     The largest over records of I(Dᵢ; answer | all other records). ``given="nothing"`` leaves the condition out.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    prior : array_like, mapping or sequence of these
+        Probability of each database; several are all considered.
+    given : {"others", "nothing"}, default 'others'
+        What is known beside the answer.
+
+    Returns
+    -------
+    float
+        Nats; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import notions
     >>> xor = notions.randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2)
     >>> [round(notions.mutual_information(xor, notions.uniform(xor), given=g), 6) for g in ("others", "nothing")]

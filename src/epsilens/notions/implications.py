@@ -632,6 +632,25 @@ NOTIONS: Mapping[str, Notion] = FrozenMapping({n.key: n for n in _ALL})
 def find(name: Any, parameter: str = "notion") -> Notion:
     """A notion by its key.
 
+    Parameters
+    ----------
+    name : str
+        The key, however it is capitalised.
+    parameter : str, default 'notion'
+        What an error calls it.
+
+    Returns
+    -------
+    Notion
+        The definition.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> find("Mp_Database").name
     'Membership privacy of whole databases'
     """

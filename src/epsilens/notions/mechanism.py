@@ -245,6 +245,29 @@ def randomized_response(
 ) -> FiniteMechanism:
     """The value of a function of the database, told truthfully e^ε times as often as any other value.
 
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss, > 0.
+    of : callable
+        The function of the database whose value is told.
+    records : int
+        How many records there are.
+    values : sequence, default (0, 1)
+        What a record may be.
+
+    Returns
+    -------
+    Mechanism
+        P(answer | database) for every database.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> xor = randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2)
     >>> xor.matrix.round(4).tolist()
     [[0.7311, 0.2689], [0.2689, 0.7311], [0.2689, 0.7311], [0.7311, 0.2689]]
@@ -266,6 +289,25 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> F
 
     P(o|s) falls by e^{−ε/Δ} for each step away from s, where Δ is the most one record can change the sum; the two ends
     collect what lies beyond them (Ghosh, Roughgarden & Sundararajan 2012). Its ε is the one asked for.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss, > 0.
+    records : int
+        How many records there are.
+    values : sequence, default (0, 1)
+        What a record may be.
+
+    Returns
+    -------
+    Mechanism
+        P(answer | database) for every database.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     e, every = _loss(epsilon), grid(records, values)
     sums, width = _sums(every)
@@ -291,6 +333,27 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     The line is cut at every possible sum and into ``cells`` equal intervals between the smallest and the largest; two
     half-lines remain. Cutting is post-processing: no notion's ε grows, those that are a largest ratio stay as they
     are (it is reached on the half-lines) and the mutual information falls short by a term in 1/cells².
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss, > 0.
+    records : int
+        How many records there are.
+    values : sequence, default (0, 1)
+        What a record may be.
+    cells : int, default 1000
+        Intervals the line is cut into.
+
+    Returns
+    -------
+    Mechanism
+        P(answer | database) for every database.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     e, every = _loss(epsilon), grid(records, values)
     n = checks.integer("cells", cells, low=1, high=200_000)
@@ -336,7 +399,23 @@ def checked_mechanism(mechanism: Any) -> FiniteMechanism:
 
 
 def uniform(mechanism: FiniteMechanism) -> Array:
-    """Every database equally likely: independent, uniform records."""
+    """Every database equally likely: independent, uniform records.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+
+    Returns
+    -------
+    ndarray
+        Probability of each database.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+    """
     count = len(checked_mechanism(mechanism).databases)
     return np.full(count, 1.0 / count)
 
@@ -344,6 +423,25 @@ def uniform(mechanism: FiniteMechanism) -> Array:
 def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable, float]) -> Array:
     """Independent records: one list of probabilities for each record, or one that serves all.
 
+    Parameters
+    ----------
+    mechanism : Mechanism
+        The release as a table of P(answer | database).
+    *marginals : array_like or mapping
+        Probabilities of a record's values, one for all or one a record.
+
+    Returns
+    -------
+    ndarray
+        Probability of each database.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> m = randomized_response(1.0, of=sum, records=2)
     >>> product(m, [0.9, 0.1]).round(2).tolist()
     [0.81, 0.09, 0.09, 0.01]

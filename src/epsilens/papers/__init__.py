@@ -31,6 +31,23 @@ def __getattr__(name: str) -> ModuleType:
 def named(paper: str) -> str:
     """The number of a paper, from its number or its first author, with or without the year.
 
+    Parameters
+    ----------
+    paper : str
+        Number, or first author with or without the year.
+
+    Returns
+    -------
+    str
+        The number.
+
+    Raises
+    ------
+    InputError
+        If there is no such paper.
+
+    Examples
+    --------
     >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("Ünsal")
     ('000', '002', '004', '003')
     """
@@ -49,6 +66,23 @@ def named(paper: str) -> str:
 def reproduction(*papers: str) -> Reproduction:
     """The tables and figures of these papers, recomputed; of all five if none is named.
 
+    Parameters
+    ----------
+    *papers : str
+        Numbers or names.
+
+    Returns
+    -------
+    Reproduction
+        Each table and figure, as printed and corrected.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> [item.title for item in reproduction("000").papers[0].items][0]
     'Table 1: the largest ε under a bound on Fβ'
     """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..attacks.tampering_detection import boundary, kl_bound, power_of, privacy_distortion, tampering
+from ..attacks.tampering_power import boundary, kl_bound, power_of, privacy_distortion, tampering
 from ..mechanisms.noise import gaussian, laplace, noise_quantile, noise_tail
 from ..numerics.roots import root
 from ..show.charts.lines import Series

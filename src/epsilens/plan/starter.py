@@ -461,6 +461,27 @@ def init(
     """A commented plan for ``table``, anything that :func:`epsilens.scan` opens.
 
     ``name`` is what the plan calls the table, where that is not what opens it here (a frame, an upload).
+
+    Parameters
+    ----------
+    table : object
+        Anything `scan` opens.
+    engine : str or backend, optional
+        None or ``"duckdb"``, ``"spark"``, an Ibis connection or URL.
+    name : str, optional
+        What the plan calls the table.
+    progress : callable, optional
+        Called with steps done, steps in all, and what is being done.
+
+    Returns
+    -------
+    Start
+        The plan as commented YAML, and what was understood of the table.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     with open_table(table, engine) as opened, reading(opened):
         found = infer_schema(opened, None if progress is None else lambda what: progress(0, 1, what))

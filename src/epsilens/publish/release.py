@@ -293,6 +293,51 @@ def release(
     gives the answers that were published before, whatever the data is by now, and looks at none: that they changed
     would tell that somebody joined. ``again`` draws and spends anew, and so does another ``data.version``.
     ``assessment`` is one that was made before, of exactly this plan.
+
+    Parameters
+    ----------
+    plan : str, Path, mapping or Release
+        The plan: a file, YAML text, or its content.
+    output : str or Path, optional
+        Where to write the answers.
+    format : {"csv", "json", "parquet", "html"}, optional
+        Follows from the ending unless given.
+    ledger : str, Path or Ledger, optional
+        Where it is entered; None for none.
+    people : str, optional
+        The account it is charged to.
+    part : str, optional
+        The declared part that every query is about.
+    other_people : bool, default False
+        Whether the data is about others than the account that holds it.
+    table : object, optional
+        Takes the place of the plan's own table.
+    engine : str or backend, optional
+        None or ``"duckdb"``, ``"spark"``, an Ibis connection or URL.
+    dry_run : bool, default False
+        Say what would be published and spent.
+    synthetic : bool, default False
+        Run on made-up rows and spend nothing.
+    again : bool, default False
+        Draw and spend what was released before.
+    assessment : Assessment, optional
+        Of exactly this plan.
+    progress : callable, optional
+        Called with steps done, steps in all, and what is being done.
+
+    Returns
+    -------
+    Published
+        The noisy answers with their intervals, and what was spent.
+
+    Raises
+    ------
+    InputError
+        If the plan or the table cannot be read.
+    LimitError
+        If a limit of the plan or of the ledger would be exceeded; nothing is spent.
+    MissingExtra
+        If OpenDP is not installed.
     """
     said = normalized_plan(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..attacks.tampering_detection import TESTS, Detection, DetectionSeries, boundary, epsilon_to_detect
+from ..attacks.tampering_detection import Detection, DetectionSeries
+from ..attacks.tampering_power import TESTS, boundary, epsilon_to_detect
 from ..errors import NoSolutionError
 from ..numerics.formatting import ceil_digits, floor_digits, times
 from .charts import Chart
@@ -22,7 +23,7 @@ from .presenters import Report, finite, to_know
 from .sentences import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..attacks.tampering_detection import Rule, Tampering
+    from ..attacks.tampering_power import Rule, Tampering
 
 
 SCHEMA = 1

@@ -533,6 +533,33 @@ def chain(
     ``transition`` is one matrix, with a ``length``, or a list of matrices, one per step. ``values`` is one list for all
     records, or a list per record; ``weights`` are those of the query Σ aₜxₜ.
 
+    Parameters
+    ----------
+    initial : array_like
+        P(x₀ = x).
+    transition : array_like or sequence of these
+        P(next = y | current = x), one matrix or one a step.
+    length : int, optional
+        How many records, with one matrix.
+    values : sequence, optional
+        Numbers behind the indices, one list for all or one a record.
+    weights : array_like, optional
+        Weights of the linear query, one a record; all 1 unless given.
+    names : sequence of str, optional
+        What sentences call the records.
+
+    Returns
+    -------
+    Chain
+        The model, with its searches.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import correlated
     >>> c = correlated.chain([2 / 3, 1 / 3], [[0.9, 0.1], [0.2, 0.8]], 6)
     >>> worst = c.worst(scale=1.0)

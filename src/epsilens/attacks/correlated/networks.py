@@ -245,6 +245,33 @@ def tree(
 
     ``root`` is the root's distribution and ``conditionals[j][x][y]`` is P(x_j = y | parent = x), None for the root.
 
+    Parameters
+    ----------
+    parents : sequence of int
+        The record each depends on, −1 or None for the root.
+    root : array_like
+        Probabilities of the root's values.
+    conditionals : sequence of array_like
+        P(x_j = y | parent = x), None for the root.
+    values : sequence, optional
+        Numbers behind the indices, one list for all or one a record.
+    weights : array_like, optional
+        Weights of the linear query, one a record; all 1 unless given.
+    names : sequence of str, optional
+        What sentences call the records.
+
+    Returns
+    -------
+    Network
+        The model, with its searches.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import correlated
     >>> low, high = [0.85, 0.15], [0.15, 0.85]   # three records that follow a small one (§B.3)
     >>> t = correlated.tree([3, 3, 3, -1], [0.5, 0.5], [[low, high]] * 3 + [None], values=[[0, 1]] * 3 + [[0, 0.2]])
@@ -318,6 +345,29 @@ def network(
     """A discrete Bayesian network of pgmpy, or the path of a BIF file, as records; its nodes in their own order.
 
     States that are numbers are the records' values; others count 0, 1, 2, … unless ``values`` says otherwise.
+
+    Parameters
+    ----------
+    model : pgmpy network or str
+        The network, or the path of a BIF file.
+    values : sequence, optional
+        Numbers behind the states.
+    weights : array_like, optional
+        Weights of the linear query, one a record; all 1 unless given.
+    names : sequence of str, optional
+        What sentences call the records.
+
+    Returns
+    -------
+    Network
+        The model, with its searches.
+
+    Raises
+    ------
+    InputError
+        If it is no discrete network.
+    MissingExtra
+        If pgmpy is not installed.
     """
     if isinstance(model, (str, Path)):
         if not os.path.isfile(model):  # unlike Path's, no error for a name that is too long
@@ -391,6 +441,31 @@ def table(
     record), ``weights`` those of the query Σ aⱼxⱼ. The distribution may also be counted from ``rows`` (a list of
     tuples, one number per record, or a data frame), or come from a pgmpy network.
 
+    Parameters
+    ----------
+    joint : array_like, optional
+        Probability of each combination of values.
+    values : sequence, optional
+        Numbers behind the indices; 0, 1, 2, … unless given.
+    weights : array_like, optional
+        Weights of the linear query, one a record; all 1 unless given.
+    rows : sequence or frame, optional
+        Observations that are counted instead.
+    names : sequence of str, optional
+        What sentences call the records.
+
+    Returns
+    -------
+    Table
+        The model, with its searches.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import correlated
     >>> t = correlated.table([[0.5, 0.0], [0.25, 0.25]])
     >>> worst = t.worst(scale=1.0)

@@ -517,6 +517,29 @@ def normal(
     that is not in the query still leaks through those that are. ``names`` are used in sentences; a data frame brings
     its own.
 
+    Parameters
+    ----------
+    cov : array_like
+        Covariance of the records, positive semidefinite.
+    weights : array_like, optional
+        Weights of the linear query, one a record; all 1 unless given.
+    reach : float or array_like, default 1.0
+        How far apart two values of a record may be, one number or one a record.
+    names : sequence of str, optional
+        What sentences call the records.
+
+    Returns
+    -------
+    NormalRecords
+        The model, with its searches.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> normal([[1, 0.5], [0.5, 1]]).worst(scale=1.0).leakage
     1.5
     """

@@ -195,6 +195,25 @@ def worst_of(models: Iterable[Any], **settings: Any) -> Worst:
 
     ``settings`` go to each model's ``worst`` (scale=, sigma=, time_limit=, …). The upper bound covers all models.
 
+    Parameters
+    ----------
+    models : iterable of models
+        The models considered.
+    **settings : object
+        Given to each model's ``worst``.
+
+    Returns
+    -------
+    Worst
+        The worst adversary, with an upper bound over all models.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> from epsilens import correlated
     >>> pair = [correlated.normal([[1, r], [r, 1]]) for r in (-0.5, 0.0, 0.5)]
     >>> found = correlated.worst_of(pair, scale=1.0)

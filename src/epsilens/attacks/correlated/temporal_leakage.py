@@ -128,6 +128,27 @@ def backward(transition: Any, epsilon: ArrayLike, releases: int | None = None) -
     ``transition[x][y]`` is P(previous = y | current = x), one matrix or one per step; ``epsilon`` is one number, with
     the number of ``releases``, or one per release.
 
+    Parameters
+    ----------
+    transition : array_like
+        P(previous = y | current = x), one matrix or one a step.
+    epsilon : float or array_like
+        ε of each release, one number or one a release.
+    releases : int, optional
+        How many releases there are, where `epsilon` is one number.
+
+    Returns
+    -------
+    ndarray
+        The leakage after each release; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> [round(float(b), 6) for b in backward([[0.8, 0.2], [0.0, 1.0]], 0.1, 4)]
     [0.1, 0.180784, 0.247148, 0.302365]
     """
@@ -144,6 +165,25 @@ def forward(transition: Any, epsilon: ArrayLike, releases: int | None = None) ->
     """FPL_1 … FPL_T: the leakage about each value from its own release and those after it.
 
     ``transition[x][y]`` is P(next = y | current = x), one matrix or one per step.
+
+    Parameters
+    ----------
+    transition : array_like
+        P(next = y | current = x), one matrix or one a step.
+    epsilon : float or array_like
+        ε of each release, one number or one a release.
+    releases : int, optional
+        How many releases there are, where `epsilon` is one number.
+
+    Returns
+    -------
+    ndarray
+        The leakage about each value; exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
     """
     e = _losses(epsilon, releases)
     steps = _steps(transition, e.size - 1)
@@ -169,6 +209,25 @@ def limit(transition: ArrayLike, epsilon: float) -> float:
     Dz² + (1 + D − Qe^ε)z + 1 − e^ε = 0, or (e^ε − 1)/(1 − Qe^ε) for D = 0. From ε upwards the set that is best at the
     last fixed point gives the next, until none is better.
 
+    Parameters
+    ----------
+    transition : array_like
+        P(next = y | current = x), one matrix or one a step.
+    epsilon : float
+        ε of every release.
+
+    Returns
+    -------
+    float
+        The supremum; infinite where leakage never stops growing.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> round(limit([[0.8, 0.2], [0.0, 1.0]], 0.1), 10), round(limit([[0.8, 0.2], [0.1, 0.9]], 0.1), 10)
     (0.6459066161, 0.3432490554)
     >>> limit([[1.0, 0.0], [0.0, 1.0]], 0.1)
@@ -234,6 +293,31 @@ def temporal(
     ``transition[x][y]`` is P(next = y | current = x). How the past follows from the present is computed from the
     ``initial`` distribution (the stationary one unless given), or given as ``backward_transition``.
 
+    Parameters
+    ----------
+    transition : array_like
+        P(next = y | current = x), one matrix or one a step.
+    epsilon : float or array_like
+        ε of each release, one number or one a release.
+    releases : int, optional
+        How many releases there are, where `epsilon` is one number.
+    initial : array_like, optional
+        The first value's distribution; the stationary one unless given.
+    backward_transition : array_like, optional
+        P(previous = y | current = x), instead of `initial`.
+
+    Returns
+    -------
+    Temporal
+        Backward, forward and total leakage, and which of them are exact.
+
+    Raises
+    ------
+    InputError
+        If an argument lies outside its range, or too many or too few are given.
+
+    Examples
+    --------
     >>> t = temporal([[0.8, 0.2], [0.1, 0.9]], 0.1, 10)
     >>> round(t.worst, 4), t.exact
     (0.4792, ('backward', 'forward', 'total'))

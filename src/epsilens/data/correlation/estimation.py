@@ -60,8 +60,6 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 
 class DependenceModel(StrEnum):
-    """How records are taken to depend on each other."""
-
     NORMAL = "normal"  # by a covariance
     TABLE = "table"  # by a joint table of a few values
     CHAIN = "chain"  # by steps from one time to the next
@@ -208,7 +206,6 @@ class CorrelationRequest:
             )
 
     def weights(self, n: int) -> Array:
-        """The weights of n records."""
         if isinstance(self.query, str):
             checks.one_of("query", self.query, ("sum",))
             return np.ones(n)
@@ -229,7 +226,6 @@ class CorrelationRequest:
         return {"scale": most / (self.epsilon or 1.0) if self.scale is None else self.scale}
 
     def tell(self, done: float, what: str) -> None:
-        """Report a share of the work done."""
         if self.progress is not None:
             self.progress(round(100 * done), 100, what)
 
@@ -241,7 +237,6 @@ def _layout(by: str | None, size: int | None, person: str | None, time: str | No
 
 
 def _bounds(bounds: Any, names: Sequence[str]) -> dict[str, Bounds]:
-    """A pair for each column that has bounds."""
     if bounds is None:
         return {}
     if isinstance(bounds, Mapping):
@@ -309,7 +304,6 @@ def estimate(opened: OpenTable, asked: CorrelationRequest) -> CorrelationEstimat
 
 
 def _records(opened: OpenTable, asked: CorrelationRequest) -> RecordTable:
-    """One row for each observation of all records."""
     layout = asked.layout
     if isinstance(layout, PanelLayout):
         with reading(opened):
@@ -320,7 +314,6 @@ def _records(opened: OpenTable, asked: CorrelationRequest) -> RecordTable:
 
 
 def _single_bounds(asked: CorrelationRequest) -> Bounds | None:
-    """The bounds of the one column that holds the values."""
     return asked.bounds.get(asked.columns[0])
 
 
@@ -440,7 +433,6 @@ def _check_moments(found: Moments) -> None:
 
 
 def _table(opened: OpenTable, records: RecordTable, asked: CorrelationRequest) -> CorrelationEstimate:
-    """Records of a few values from a joint table."""
     names, what = records.names, records.unit
     weights = asked.weights(len(names))
     asked.tell(0.02, "joint table")
@@ -499,7 +491,6 @@ def _table(opened: OpenTable, records: RecordTable, asked: CorrelationRequest) -
 
 
 def _chain(opened: OpenTable, asked: CorrelationRequest) -> CorrelationEstimate:
-    """Records in the order of time from first values and steps."""
     layout = asked.layout
     asked.tell(0.02, "transitions")
     with reading(opened):
@@ -654,7 +645,6 @@ def _of_arrays(f: Callable[[float, float], float], sign: float, d: Array) -> Arr
 
 
 def _cells(records: RecordTable, found: Moments, left: Array, own: Array) -> dict[str, Array]:
-    """Sums of powers of e and z over cells of rows nearly alike."""
     place = [(column - float(m)) for column, m in zip(records.columns, found.mean, strict=True)]
 
     def combined(weights: Array) -> Any:
@@ -810,40 +800,52 @@ def correlate(
 
     Parameters
     ----------
-    table
+    table : object
         Anything :func:`~epsilens.data.tables.table.open_table` opens.
-    columns
+    columns : str or sequence of str
         The records: one column for each, a row being one observation of all of them. With ``by``, or with ``person``
         and ``time``, the one column that holds the values.
-    model
+    model : {"normal", "table", "chain"}, default "normal"
         ``"normal"`` (a covariance), ``"table"`` (a joint table, for a few values) or ``"chain"`` (transitions, for
         records in the order of time).
-    query
+    query : str or sequence of float, default "sum"
         What is released: ``"sum"``, or the weights of a linear query, one for each record.
-    bounds
+    bounds : (float, float), mapping or list, optional
         Lowest and highest value, ``(0, 20)``, or a mapping or list with a pair for each column: values beyond are moved
         to them, as the release does, and their distance is the reach.
-    reach
+    reach : float or mapping, optional
         By how much one record can change, for the normal model; 1 unless bounds or this say otherwise.
-    scale, sigma, epsilon
+    scale, sigma, epsilon : float, optional
         The noise: a Laplace scale, a Gaussian standard deviation, or the ε for which Laplace noise is made if records
         were independent; ε = 1 unless one is given.
-    own_noise
+    own_noise : bool, default True
         With ``sigma``: whether what the adversary does not know counts as noise, an assumption about the data; False is
         the conservative reading.
-    by, size
+    by, size : str and int, optional
         Rows that share a value of ``by`` (a household) are related; ``size`` members count, the largest group's unless
         given.
-    person, time
+    person, time : str, optional
         Rows are a person at a time; a person's records are their values over time.
-    confidence
+    confidence : float, default 0.95
         Of the interval.
-    time_limit
+    time_limit : float, optional
         Seconds for the search, after which the best adversary found and a proven upper bound are given.
-    engine
+    engine : str or backend, optional
         None or ``"duckdb"``, ``"spark"``, an Ibis connection or URL.
-    progress
+    progress : callable, optional
         Called with (steps done, steps in all, what is being done).
+
+    Returns
+    -------
+    Correlation
+        The adversary who gains most, with an interval for the sampling error.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or an argument lies outside its range.
+    MissingExtra
+        If the engine is not installed.
     """
     asked = CorrelationRequest.of(
         columns, model=model, query=query, bounds=bounds, reach=reach, scale=scale, sigma=sigma, epsilon=epsilon,

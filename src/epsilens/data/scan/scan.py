@@ -142,38 +142,54 @@ def scan(
 
     Parameters
     ----------
-    table
+    table : object
         Anything :func:`~epsilens.data.tables.table.open_table` opens.
-    quasi_identifiers
+    quasi_identifiers : sequence of str
         The columns an attacker may know about a person.
-    person
+    person : str, optional
         The column that says whose row it is; without it every row is a person.
-    known_columns
+    known_columns : int, optional
         The attacker knows at most this many of the columns; all by default.
-    min_query_size
+    min_query_size : int, default 1
         The fewest people a query may cover; see above.
-    max_rows
+    max_rows : int, optional
         The most rows of one person a query uses; by default 1 without ``person``, and with it the most anyone has.
-    queries
+    queries : str, Query or sequence of these
         Planned queries, as text, SQL or :class:`~epsilens.data.queries.Query`.
-    epsilon, noise, delta
+    epsilon : float, optional
         The planned budget of a query and its noise. Planned answers that isolate someone together have it each; an
         attacker who asks a planned query a second time, without the person, has it for both.
-    limit
+    limit : float or mapping, optional
         The success the attacker may reach, ``0.55`` or ``{"success": 0.55}``, about the worst-placed person.
-    quantile
+    quantile : float, optional
         Keep this share of the isolated people under the limit, 0.99 say, and not the worst-placed person.
-    known
+    noise : {"laplace", "gaussian", "geometric"}, default "laplace"
+        The noise on planned answers.
+    delta : float, optional
+        Of Gaussian noise.
+    known : bool, default False
         Whether the attacker knows one of the two answers exactly.
-    engine
+    engine : str or backend, optional
         None or ``"duckdb"``, ``"spark"``, an Ibis connection or URL.
-    progress
+    progress : callable, optional
         Called with (steps done, steps in all, what is being done).
-    show_people
+    show_people : bool, default False
         Whether the result may carry the values of isolated people.
-    sampling_fraction
+    sampling_fraction : float, optional
         The share of the population that is in the table; it estimates how many who are alone in the table are found
         rightly in the population.
+
+    Returns
+    -------
+    Scan
+        Who can be isolated, and what planned queries tell about them.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read or an argument lies outside its range.
+    MissingExtra
+        If the engine is not installed.
     """
     request = ScanRequest.of(
         quasi_identifiers, person=person, known_columns=known_columns, min_query_size=min_query_size, max_rows=max_rows,

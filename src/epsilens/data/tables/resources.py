@@ -82,11 +82,23 @@ def use_memory(size: str | int | None = None, spill: str | Path | None = None) -
 
     Parameters
     ----------
-    size
+    size : str or int, optional
         ``"4GB"``, ``"500 MB"``, ``"2GiB"`` or bytes: what reading a table may take in all.
-    spill
+    spill : str or Path, optional
         A folder on a disk with room. A private folder is made in it, and removed with the process.
 
+    Returns
+    -------
+    Memory
+        What holds from now on.
+
+    Raises
+    ------
+    InputError
+        If the size is no size or the folder cannot be written.
+
+    Examples
+    --------
     >>> use_memory("2GB").size
     2000000000
     >>> use_memory().size >= 500_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...attacks.tampering_detection import boundary, power_of, tampering_law
+from ...attacks.tampering_power import boundary, power_of, tampering_law
 from ...numerics.formatting import floor_digits
 from ..sentences import number
 from .chart import Chart
