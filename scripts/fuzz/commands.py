@@ -17,9 +17,9 @@ from typing import Any
 from unittest.mock import patch
 
 import typer
+from scripts import demo
 
 import epsilens as el
-from epsilens.cli import demo
 from epsilens.cli.app import make_app
 from epsilens.cli.console import run
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scripts import demo
 from scripts.fuzz.__main__ import main
 from scripts.fuzz.watched import Tried, holds_nan, watched
 
 import epsilens as el
 from epsilens import notions
 from epsilens.auditing.external import OutcomeLog
-from epsilens.cli import demo
 from epsilens.cli.explain import is_folder
 from epsilens.data.tables.resources import bytes_of
 

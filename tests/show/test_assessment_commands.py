@@ -219,7 +219,7 @@ def test_the_demo_publishes_once(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_the_demo_without_what_a_release_needs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from epsilens.cli import demo
+    from scripts import demo
 
     def missing(*_: object) -> None:
         raise MissingExtra("opendp", extra="release", purpose="a release")
