@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -26,11 +26,11 @@ def public(space: ModuleType) -> Iterator[tuple[str, Any]]:
             yield f"{value.__module__}.{value.__qualname__}", value
 
 
-def functions() -> dict[str, Callable[..., Any]]:
+def functions() -> list[str]:
     """Public functions, and the methods of an experiment."""
-    found = {path: value for space in SPACES for path, value in public(space) if inspect.isfunction(value)}
-    methods = {name: value for name, value in vars(el.Experiment).items() if inspect.isfunction(value)}
-    return found | {f"epsilens.experiment.Experiment.{n}": f for n, f in methods.items() if not n.startswith("_")}
+    found = {path for space in SPACES for path, value in public(space) if inspect.isfunction(value)}
+    methods = {name for name, value in vars(el.Experiment).items() if inspect.isfunction(value)}
+    return sorted(found | {f"epsilens.experiment.Experiment.{name}" for name in methods if not name.startswith("_")})
 
 
 @pytest.mark.parametrize("path", functions())
@@ -39,7 +39,9 @@ def test_functions_are_described(path: str) -> None:
     assert [f"{code}: {message}" for code, message in report["errors"] if code in CHECKS] == []
 
 
-@pytest.mark.parametrize("path", {path for space in SPACES for path, value in public(space) if inspect.isclass(value)})
+@pytest.mark.parametrize(
+    "path", sorted({p for space in SPACES for p, value in public(space) if inspect.isclass(value)})
+)
 def test_classes_are_described(path: str) -> None:
     assert [code for code, _ in validate(path)["errors"] if code in {"GL08", "SS01", "SS03"}] == []
 

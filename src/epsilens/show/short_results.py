@@ -250,7 +250,7 @@ def identification_sentence(found: Identification) -> str:
     """How sure the attacker can become, and what a blind guess gives.
 
     >>> from epsilens.attacks.identification import identify
-    >>> print(sentence(identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)))
+    >>> print(identification_sentence(identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)))
     Among 120 people, an attacker who knows everyone's value could become 9.2% sure who is missing; a blind guess gives 1 of 120 (0.83%).
     """  # noqa: E501 - one sentence, on one line
     n = thousands(found.n)
