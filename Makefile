@@ -80,11 +80,12 @@ full: $(READY) ## run every test with all examples; of the longest make test run
 slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
 	@$(BIN)/python -m scripts.slow
 
-check: $(READY) ## lint, types and the direction of imports
+check: $(READY) ## lint, types, docstrings and the direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m pytest -q -p no:cacheprovider tests/test_docstrings.py
 
 format: $(READY) ## apply the house style
 	@$(BIN)/ruff check --fix .
