@@ -55,7 +55,8 @@ API: dict[str, tuple[str, ...]] = {
     "The one object": ("Experiment", "mechanisms.finite"),
     "Noise on one answer": (
         "laplace", "gaussian", "mechanisms.geometric", "mechanisms.discrete_gaussian", "mechanisms.staircase",
-        "mechanisms.skellam", "mechanisms.mixture", "mechanisms.vector", "attacks.above",
+        "mechanisms.skellam", "mechanisms.mixture", "mechanisms.vector", "mechanisms.Vector",
+        "attacks.above", "attacks.Informed",
     ),
     "Choosing an answer": (
         "mechanisms.exponential", "mechanisms.noisy_max", "mechanisms.permute_and_flip", "mechanisms.top_k",
@@ -65,30 +66,31 @@ API: dict[str, tuple[str, ...]] = {
         "mechanisms.randomized_response", "mechanisms.unary", "mechanisms.hadamard_response",
         "mechanisms.count_mean_sketch", "mechanisms.rappor", "mechanisms.shuffled",
     ),
-    "Training": ("dpsgd", "mechanisms.clt", "mechanisms.matrix", "mechanisms.tree", "mechanisms.banded",
-    "mechanisms.sqrt_prefix"),
+    "Training": ("dpsgd", "mechanisms.clt", "mechanisms.Clt", "mechanisms.matrix", "mechanisms.tree",
+    "mechanisms.banded", "mechanisms.sqrt_prefix"),
     "Claims": ("claim", "Claim", "mechanisms.pure", "mechanisms.approximate", "mechanisms.from_dp",
     "mechanisms.from_gdp", "mechanisms.from_rdp", "mechanisms.from_zcdp"),
-    "Putting together": ("compose", "subsample", "group", "attacks.worst_pair"),
+    "Putting together": ("compose", "subsample", "group", "attacks.worst_pair", "attacks.WorstPair"),
     "Attacks": (
         "attacks.differencing", "attacks.differencing_average", "attacks.differencing_median", "attacks.identify",
-        "attacks.Identification", "attacks.mistaken",
-        "attacks.observed", "attacks.Knowledge",
+        "attacks.Identification", "attacks.mistaken", "attacks.Mistaken", "attacks.observed", "attacks.Observed",
+        "attacks.Knowledge",
     ),
     "False records": (
-        "attacks.tampering", "attacks.detect", "attacks.detect_series", "attacks.watch", "attacks.detected_bias",
+        "attacks.tampering", "attacks.Tampering", "attacks.Detection", "attacks.DetectionSeries",
+        "attacks.detect", "attacks.detect_series", "attacks.watch", "attacks.detected_bias",
         "attacks.hidden_bias", "attacks.epsilon_to_detect",
         "attacks.privacy_distortion", "attacks.kl_bound", "attacks.chernoff_bound",
     ),
     "Choosing and comparing": ("choose", "Choice", "Choices", "compare", "Comparison", "sweep", "Sweep"),
     "Tables": (
         "init", "Start", "scan", "Scan", "correlate", "Correlation", "correlated", "assess", "Assessment",
-        "use_memory",
+        "use_memory", "Memory",
     ),
     "Releasing and auditing": ("release", "Published", "Ledger", "audit", "Audit"),
     "Namespaces": ("mechanisms", "attacks"),
     "Other definitions, other libraries": ("notions", "bridges", "papers"),
-    "Errors": ("EpsilensError", "InputError", "NoSolutionError", "MissingExtra"),
+    "Errors": ("EpsilensError", "InputError", "NoSolutionError", "LimitError", "MissingExtra"),
 }  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def test_a_limit_that_nothing_can_violate_needs_no_search(monkeypatch: pytest.Mo
     def never(*_: Any) -> None:
         raise AssertionError("searched")
 
-    monkeypatch.setattr("epsilens.calibration.search.calibrate", never)
+    monkeypatch.setattr("epsilens.calibration.search.calibrate_composition", never)
     given: dict[str, Any] = {"rate": 0.01, "steps": 1000}
     for reading, arguments in (("advantage", {}), ("success", {}), ("roc", {"fpr": 0.01})):
         choice = el.choose(el.dpsgd, "sigma", at_most=1.0, reading=reading, given=given, **arguments)

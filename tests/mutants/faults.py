@@ -90,7 +90,7 @@ FAULTS = (
     ),
     Fault(
         "1.8 copy", "the same data x another file", "publish/release.py",
-        "        return fingerprint(opened)\n", "        return fingerprint(opened) + opened.name\n",
+        "        return content_fingerprint(opened)\n", "        return content_fingerprint(opened) + opened.name\n",
         ("tests/publish/test_release.py",),
     ),
     Fault(

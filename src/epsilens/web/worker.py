@@ -206,7 +206,9 @@ def task_answer(task: Task, log: Callable[[str], None] = lambda line: None) -> M
         return answer | {"error": _without_path(str(answer["error"]), request)} if "error" in answer else answer
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
-        if about in _MACHINE:
+        # What is installed and yet cannot be loaded found no memory for it.
+        unloaded = isinstance(error.__cause__, ImportError) and not isinstance(error.__cause__, ModuleNotFoundError)
+        if about in _MACHINE or unloaded:
             return _TOO_LARGE
         return {"error": _without_path(str(error), request), "status": 422, "parameter": about}
     except (MemoryError, SystemError):  # a library in C that cannot be loaded where nothing is left

@@ -62,8 +62,8 @@ def test_without_a_place_there_is_no_mark(table: Path, tmp_path: Path, monkeypat
 
 
 def test_processes_that_start_together_share_one_secret(table: Path) -> None:
-    said = "import sys; from pathlib import Path; from epsilens.data.tables.fingerprint import mark_of"
-    command = [sys.executable, "-c", f"{said}; print(mark_of(Path(sys.argv[1])))", str(table)]
+    said = "import sys; from pathlib import Path; from epsilens.data.tables.fingerprint import keyed_fingerprint"
+    command = [sys.executable, "-c", f"{said}; print(keyed_fingerprint(Path(sys.argv[1])))", str(table)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(4)]
     found = {one.communicate()[0].strip() for one in started}
     assert found == {keyed_fingerprint(table)}

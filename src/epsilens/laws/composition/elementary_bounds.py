@@ -78,6 +78,7 @@ def log_profile(of: TiltedMoments, tilt: float, u: float) -> float:
 
     A thousand tilted losses of ±0.1 about u, λ = 1: E g is 0.0541 by enumeration, Chernoff's bound has 0.25.
 
+    >>> from epsilens.laws.composition.tilt import TiltedMoments
     >>> round(math.exp(log_profile(TiltedMoments(0.0, 0.0, 10.0, 1.0), 1.0, 0.0)), 4)
     0.0634
     """
