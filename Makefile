@@ -56,7 +56,7 @@ lock: ## write down anew what is installed, with hashes, in the versions of cons
 # torch comes first and alone: asked for by name and version, pip takes a build for the processor where it is offered one.
 $(BRIDGES): $(READY)
 	@$(PIP) "$$(grep '^torch==' constraints.txt)"
-	@$(PIP) -e ".[all]" --group dev -c constraints.txt
+	@$(PIP) -e ".[all]" -c constraints.txt
 	@touch $@
 
 bridges: $(BRIDGES) ## add Opacus and pgmpy, to test against them too
