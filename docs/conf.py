@@ -11,7 +11,7 @@ author = "the epsilens developers"
 project_copyright = "the epsilens developers"
 version = release = epsilens.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_copybutton"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode", "sphinx_copybutton"]
 myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # a page of the papers starts each figure at its own level
@@ -25,6 +25,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_class_signature = "separated"
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Number": "Number"}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
 autodoc_default_options = {"members": True, "exclude-members": "shown_as"}
 
 html_theme = "pydata_sphinx_theme"

@@ -111,7 +111,7 @@ def from_gdp(mu: ArrayLike, *, neighbours: str = "add-remove") -> Experiment:
 
     References
     ----------
-    .. [1] Dong, Roth & Su (2022), Gaussian differential privacy.
+    Dong, Roth & Su (2022), Gaussian differential privacy.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def from_zcdp(rho: ArrayLike, xi: ArrayLike = 0.0, *, neighbours: str = "add-rem
 
     References
     ----------
-    .. [1] Bun & Steinke (2016), Concentrated differential privacy.
+    Bun & Steinke (2016), Concentrated differential privacy.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def from_rdp(
 
     References
     ----------
-    .. [1] Mironov (2017), Rényi differential privacy.
+    Mironov (2017), Rényi differential privacy.
 
     Examples
     --------

@@ -118,7 +118,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
 
     References
     ----------
-    .. [1] Bun & Steinke (2016), Concentrated differential privacy.
+    Bun & Steinke (2016), Concentrated differential privacy.
 
     Examples
     --------

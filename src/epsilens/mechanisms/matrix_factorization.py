@@ -394,7 +394,7 @@ def banded(
 
     References
     ----------
-    .. [1] Choquette-Choo et al. (2023), (Amplified) Banded Matrix Factorization, arXiv 2306.08153.
+    Choquette-Choo et al. (2023), (Amplified) Banded Matrix Factorization, arXiv 2306.08153.
 
     Examples
     --------

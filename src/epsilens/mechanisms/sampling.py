@@ -98,7 +98,7 @@ def subsample(
 
     References
     ----------
-    .. [1] Zhu, Dong & Wang (2022), Optimal accounting of differential privacy via characteristic function.
+    Zhu, Dong & Wang (2022), Optimal accounting of differential privacy via characteristic function.
 
     Examples
     --------

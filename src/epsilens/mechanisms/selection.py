@@ -488,7 +488,7 @@ def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike
 
     References
     ----------
-    .. [1] Papernot & Steinke (2022), Hyperparameter tuning with Rényi differential privacy.
+    Papernot & Steinke (2022), Hyperparameter tuning with Rényi differential privacy.
 
     Examples
     --------
