@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -391,7 +390,7 @@ def test_an_interrupt_waits_for_nobody(folder: Path) -> None:
         while not (folder / "hanging").exists() and time.monotonic() < until:
             time.sleep(0.02)
         sent.append(time.monotonic())
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # another thread may not wake it
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(InputError, match="stopped before its first runs"):
