@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any
 
-from .mechanisms import CLAIMS, MECHANISMS
+from .mechanisms import CLAIMS, MECHANISMS, CatalogueEntry
 from .parameters import CONDITIONS, PARAMETERS, Input, Panel, Parameter, option_flag
 from .parsing import EXPLANATION_OPTIONS, reading_options
 
@@ -24,7 +23,7 @@ class Option:
     needed: bool = False
     positional: bool = False
     repeated: bool = False
-    default: Any = None
+    default: str | bool | None = None
 
     @property
     def name(self) -> str:
@@ -60,26 +59,19 @@ def _param(name: str, help: str = "", shown: str | None = None, panel: Panel | N
 
 
 def _opt(
-    name: str,
-    help: str,
-    metavar: str = "",
-    panel: Panel = Panel.DATA,
-    kind: Input = Input.TEXT,
-    shown: str = "",
-    **more: Any,
-) -> Option:
+    name: str, help: str, metavar: str = "", panel: Panel = Panel.DATA, kind: Input = Input.TEXT, shown: str = "",
+    needed: bool = False, positional: bool = False, repeated: bool = False, default: str | bool | None = None,
+) -> Option:  # fmt: skip
     """A parameter that only this command has."""
-    return Option(Parameter(name, help, kind, panel, shown=shown, metavar=metavar, control=None), **more)
+    parameter = Parameter(name, help, kind, panel, shown=shown, metavar=metavar, control=None)
+    return Option(parameter, needed, positional, repeated, default)
 
 
 # -- what several commands share ----------------------------------------------------------------------------------
 
-_OUTPUT = (
-    _opt(
-        "format", "How to write the result", "[table|json|md|html|csv|pdf]", Panel.OUTPUT, Input.WORD, default="table"
-    ),
-    _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
-)
+_FORMATS = "[table|json|md|html|csv|pdf]"
+_FILE = _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT)
+_OUTPUT = (_opt("format", "How to write the result", _FORMATS, Panel.OUTPUT, Input.WORD, default="table"), _FILE)
 #: How a table is read: on which engine, and what that may take.
 _READING = (
     _opt("engine", "duckdb, spark or an Ibis URL", "NAME"),
@@ -91,8 +83,8 @@ _TABLE = _opt("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL", "TABLE"
 _NOISE_WORD = "laplace, gaussian or geometric"
 
 
-def _limit(help: str, **more: Any) -> Option:
-    return _opt("at_most", help, "READING=VALUE", Panel.READING, **more)
+def _limit(help: str, needed: bool = False) -> Option:
+    return _opt("at_most", help, "READING=VALUE", Panel.READING, needed=needed)
 
 
 def _mechanism(claims: bool, needed: bool = True, more: str = "") -> Option:
@@ -102,7 +94,7 @@ def _mechanism(claims: bool, needed: bool = True, more: str = "") -> Option:
     return _opt("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
 
 
-def _noise(*entries: Mapping[str, Any]) -> tuple[Option, ...]:
+def _noise(*entries: Mapping[str, CatalogueEntry]) -> tuple[Option, ...]:
     taken = {name for some in entries for entry in some.values() for name in entry.takes}
     return tuple(Option(p) for name, p in PARAMETERS.items() if name in taken)
 
@@ -122,31 +114,27 @@ def _sweep(help: str) -> Option:
     return _opt("sweep", help, "NAME=LOW:HIGH:COUNT", Panel.NOISE, repeated=True)
 
 
-def _compare() -> tuple[Option, ...]:
-    return (
-        _opt(
-            "settings", "Two settings or more, such as laplace:epsilon=1 gaussian:psi=1 dpsgd:n=60000,batch=256,…",
-            "SETTING", Panel.NOISE, positional=True, needed=True, repeated=True,
-        ),
-        _param("prior"),
-        *_panel(Panel.READING, EXPLANATION_OPTIONS),
-        _opt("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
-        *_OUTPUT,
-    )  # fmt: skip
+_SETTINGS = "Two settings or more, such as laplace:epsilon=1 gaussian:psi=1 dpsgd:n=60000,batch=256,…"
+_COMPARE = (
+    _opt("settings", _SETTINGS, "SETTING", Panel.NOISE, positional=True, needed=True, repeated=True),
+    _param("prior"),
+    *_panel(Panel.READING, EXPLANATION_OPTIONS),
+    _opt("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
+    *_OUTPUT,
+)
+_READ = "success, advantage, posterior, auc, epsilon"
 
 
 def _explain() -> tuple[Option, ...]:
-    noise = _noise(MECHANISMS, CLAIMS)
-    named = _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting")
     return (
-        named, *noise, _sweep("Vary a parameter: 0.1:10:50 (:log for equal ratios) or a list; repeated, a grid"),
-        *_adversary(), *_panel(Panel.READING, EXPLANATION_OPTIONS),
-        _opt(
-            "reading", "With --sweep: what is read", "LIST", Panel.READING,
-            shown="success, advantage, posterior, auc, epsilon",
-        ),
+        _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting"),
+        *_noise(MECHANISMS, CLAIMS),
+        _sweep("Vary a parameter: 0.1:10:50 (:log for equal ratios) or a list; repeated, a grid"),
+        *_adversary(),
+        *_panel(Panel.READING, EXPLANATION_OPTIONS),
+        _opt("reading", "With --sweep: what is read", "LIST", Panel.READING, shown=_READ),
         *_OUTPUT,
-    )  # fmt: skip
+    )
 
 
 def _choose() -> tuple[Option, ...]:
@@ -167,23 +155,21 @@ _LEDGER = _opt("ledger", "A file of SQLite, or postgresql://user@host/database",
 _ACCOUNT = _opt("people", "Whom the releases are about", "NAME", shown="the only account")
 
 
+_PART = "The part of the people it is about; it counts for everyone, since that cannot be checked"
+
+
 def _ledger_add() -> tuple[Option, ...]:
     return (
         _mechanism(claims=True, needed=False),
         _LEDGER,
         _ACCOUNT,
         _opt("title", "What was released", "TEXT"),
-        _opt(
-            "part", "The part of the people it is about; it counts for everyone, since that cannot be checked", "NAME"
-        ),
+        _opt("part", _PART, "NAME"),
         _opt("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Input.FLAG),
-        *(
-            o for o in _noise(MECHANISMS, CLAIMS) if o.name != _ACCOUNT.name
-        ),  # an account is of each person, not of groups
+        # An account is of each person, not of groups.
+        *(o for o in _noise(MECHANISMS, CLAIMS) if o.name != _ACCOUNT.name),
         _opt("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Input.WHOLE, shown="1"),
-        _opt(
-            "beside", "Chance that something beside the noise gives a person away", panel=Panel.NOISE, kind=Input.NUMBER
-        ),
+        _opt("beside", "Chance that something beside the noise gives a person away", "", Panel.NOISE, Input.NUMBER),
         _param("for_delta", "The δ at which ε is charged where the noise has none without"),
         *_OUTPUT,
     )
@@ -201,7 +187,7 @@ _LEDGER_LIMIT = (
     *_OUTPUT,
 )
 _LEDGER_CHECK = (_LEDGER, _opt("head", "The hash in a file of answers: a ledger cut off at its end lacks it", "HASH"))
-_LEDGER_EXPORT = (_LEDGER, _ACCOUNT, _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT))
+_LEDGER_EXPORT = (_LEDGER, _ACCOUNT, _FILE)
 
 _DIFFERENCE = (
     _param("epsilon", "The budget of the attack", "needed without --at-most"),
@@ -236,25 +222,12 @@ _TAMPER = (
     _param("bias", panel=Panel.ADVERSARY),
     _param("stretch", "How much wider it makes the noise", "1", Panel.ADVERSARY),
     _param("alpha", "Share of false alarms accepted", "0.05"),
-    _opt(
-        "power",
-        "Share of false records to notice",
-        panel=Panel.READING,
-        kind=Input.PROBABILITY,
-        shown="0.9; 0.5 without --bias",
-    ),
+    _opt("power", "Share of false records to notice", "", Panel.READING, Input.PROBABILITY, "0.9; 0.5 without --bias"),
     _opt("published", "Published answers to test", "A,B,C", kind=Input.NUMBERS),
     _opt("expected", "What they should be: one for all, or one each", "A,B,C", kind=Input.NUMBERS),
     _opt("series", "CSV with columns published and expected", "FILE"),
     _opt("side", "Where to look: both, above or below", "TEXT", Panel.READING, Input.WORD, shown="both"),
-    _opt(
-        "method",
-        "For a series: holm, or spending while answers arrive",
-        "TEXT",
-        Panel.READING,
-        Input.WORD,
-        shown="holm",
-    ),
+    _opt("method", "For a series: holm, or spending while answers arrive", "TEXT", Panel.READING, Input.WORD, "holm"),
     *_OUTPUT,
 )
 
@@ -303,11 +276,7 @@ _CORRELATE = (
     _param("sigma", "σ of Gaussian noise"),
     _param("epsilon", "Laplace noise for this ε; 1 by default"),
     _opt(
-        "own_noise",
-        "With --sigma: whether unknown records count as noise",
-        panel=Panel.NOISE,
-        kind=Input.FLAG,
-        default=True,
+        "own_noise", "With --sigma: whether unknown records count as noise", "", Panel.NOISE, Input.FLAG, default=True
     ),
     _opt("bounds", "Values beyond are moved to these", "LOW,HIGH", kind=Input.NUMBERS),
     _opt("reach", "By how much a record can change", "NUMBER", kind=Input.NUMBERS),
@@ -321,13 +290,9 @@ _CORRELATE = (
     *_OUTPUT,
 )
 
+_NOTION_NAMES = "dp, blowfish, pufferfish, ddp, ip, mp, mi, ip-database, …"
 _NOTIONS = (
-    _opt(
-        "from",
-        "The notion that holds: dp, blowfish, pufferfish, ddp, ip, mp, mi, ip-database, …",
-        "NOTION",
-        Panel.READING,
-    ),
+    _opt("from", f"The notion that holds: {_NOTION_NAMES}", "NOTION", Panel.READING),
     _opt("to", "The notion asked about", "NOTION", Panel.READING),
     _param("epsilon", "The ε that holds, or that is wanted without --from", panel=Panel.READING),
     *(Option(p) for p in CONDITIONS.values()),
@@ -335,6 +300,7 @@ _NOTIONS = (
 )
 
 _FIXED = {
+    "compare": _COMPARE,
     "difference": _DIFFERENCE,
     "tamper": _TAMPER,
     "identify": _IDENTIFY,
@@ -346,7 +312,7 @@ _FIXED = {
     "ledger-check": _LEDGER_CHECK,
     "ledger-export": _LEDGER_EXPORT,
 }
-_BUILT = {"explain": _explain, "choose": _choose, "compare": _compare, "ledger-add": _ledger_add}
+_BUILT = {"explain": _explain, "choose": _choose, "ledger-add": _ledger_add}
 #: The commands whose options are declared here; of two words, with a dash between them.
 COMMANDS = (*_BUILT, *_FIXED)
 

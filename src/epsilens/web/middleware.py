@@ -33,9 +33,9 @@ from .pages import extra_views
 from .pool import Call, Pool, Source, reading_allowance
 
 Scope: TypeAlias = MutableMapping[str, Any]
-Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Event: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Event]]
+Send: TypeAlias = Callable[[Event], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _CSP = (
@@ -140,7 +140,7 @@ class _Body:
         self.whole = self.gone = False
         self.refusal: tuple[int, str] | None = None
 
-    async def receive(self) -> Message:
+    async def receive(self) -> Event:
         """The next piece; a disconnect where the body is refused."""
         if self.whole:
             return await self._receive()
@@ -191,7 +191,7 @@ class _Reply:
         self._send, self._body, self._headers, self._expecting = send, body, headers, expecting
         self.started = False
 
-    async def send(self, message: Message) -> None:
+    async def send(self, message: Event) -> None:
         """Pass a message on; nothing of an answer to a body that was refused meanwhile."""
         if self._body.refusal is not None and not self.started:
             return
@@ -368,7 +368,7 @@ class Router:
         outside, say so. Its thread cannot be ended, but what it comes to is thrown away."""
         begun = over = False
 
-        async def told(message: Message) -> None:
+        async def told(message: Event) -> None:
             nonlocal begun
             if not over:
                 begun = True
@@ -406,7 +406,7 @@ class ReadingError(Exception):
 async def _cancel_on_disconnect(call: Call, receive: Receive) -> None:
     """Let go of the request when the one who asked has gone."""
     with suppress(Exception):
-        message: Message = {}
+        message: Event = {}
         while message.get("type") != "http.disconnect":
             message = await receive()
     if not call.answer.cancel():

@@ -24,12 +24,34 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypedDict
 
 from .limits import LOG_LINE, RequestError, ServerLimits, log_line
 
 #: What goes to a process and comes back: plain JSON.
 Message: TypeAlias = dict[str, Any]
+
+
+class TaskRequest(TypedDict, total=False):
+    """What a task is asked to do, beside its memory and seconds."""
+
+    task: str
+    paper: str
+    yaml: str  # the plan
+    table: str  # the path of an upload
+    name: str  # what its owner calls it
+    digest: str
+    unpacked: int  # the most bytes a packed table may become
+    basis: str  # of other shares of ε, and which: numbers, or the name of a division
+    shares: list[float]
+    to: str
+    ledger: str
+    people: str
+    part: str
+    assessed: str  # the digest of the plan that was assessed
+    other_people: bool
+    offer: str  # the token of what was confirmed
+
 
 _START_SECONDS = 60.0
 _AT_ONCE = 0.3

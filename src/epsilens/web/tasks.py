@@ -1,6 +1,7 @@
 """What a worker does: understand a table, assess a release on it, share ε differently.
 
-A request and its answer are plain JSON. ``table`` is the path of an upload, ``name`` what its owner calls it.
+A request and its answer are plain JSON (:class:`~epsilens.web.pool.TaskRequest`). What a task needs is imported
+here, once, by the process that workers are forked from.
 
 For a release it says what that would publish and spend; then, once that is confirmed, it makes it. The order is the
 library's (:mod:`epsilens.publish.release`): the plan is assessed once more, the room in the ledger is taken, and only
@@ -25,19 +26,41 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from ..assessment.assess import Assessment, assess
+from ..assessment.split import SplitBasis, basis_of, division, resplit
+from ..data.tables.columns import parse_columns
+from ..data.tables.engines import Engine
 from ..data.tables.sources import Bundled, bundled_dataset, names, source_of
+from ..data.tables.table import OpenTable, open_table
 from ..errors import EpsilensError, InputError, MissingExtra
+from ..ledger.ledger import Ledger
+from ..plan.file import parse_yaml, read_release
+from ..plan.labels import normalized_plan
+from ..plan.model import Release, Split
+from ..plan.starter import init
+from ..publish.files import OutputFormat, file_content
+from ..publish.release import release
+from ..show.assessment.board import board
+from ..show.assessment.report import HEADING, present, resplit_data, resplit_sentence, resplit_table
+from ..show.assessment.tables import share, title
+from ..show.charts.chart import Chart
+from ..show.document import Block, Document, Figure, Figures, Forms, Part
+from ..show.presenters import document
+from ..show.releases import PLAN
+from ..show.render import html
+from ..show.render.pdf import to_pdf
+from .papers import paper_content
+from .pool import Message, TaskRequest
 
 if TYPE_CHECKING:
-    from ..assessment.assess import Assessment
-    from ..assessment.split import SplitBasis
+    import ibis.expr.types as ir
+
     from ..data.schema.inference import TableSchema
-    from ..data.tables.table import OpenTable
-    from ..plan.model import Release
-    from ..publish.answers import Published
-    from ..show.document import Block, Document
 
 
 _Tell = Callable[[int, int, str], None]
@@ -49,15 +72,15 @@ _MOST_VALUES, _LONGEST_VALUE = 30, 80
 class Task:
     """A request, who hears how far it is, and what is to be done before a table is read."""
 
-    request: Mapping[str, Any]
+    request: TaskRequest
     tell: _Tell | None = None
     reading: Callable[[], None] = lambda: None
-    undisturbed: AbstractContextManager[Any] = field(default_factory=nullcontext)  # the process outlives the server
+    undisturbed: AbstractContextManager[object] = field(default_factory=nullcontext)  # the process outlives the server
 
     def table(self) -> str | None:
         """The path of the upload, if there is one, about to be read; it must not unpack into more than is allowed."""
         self.reading()
-        path: str | None = self.request.get("table")
+        path = self.request.get("table")
         if path is not None and path.lower().endswith(".gz"):
             _check_unpacked(Path(path), self.request["unpacked"])
         return path
@@ -79,13 +102,8 @@ def _check_unpacked(path: Path, most: int) -> None:
         ) from None
 
 
-def _understand(work: Task) -> dict[str, Any]:
+def _understand(work: Task) -> Message:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
-    from ..data.tables.columns import parse_columns
-    from ..data.tables.engines import Engine
-    from ..data.tables.table import open_table
-    from ..plan.starter import init
-
     with open_table(work.table()) as opened:
         lent = replace(opened, engine=Engine(opened.engine.connection))  # to be closed without closing the table
         start = init(lent, name=work.request["name"], progress=work.tell)
@@ -98,7 +116,7 @@ def _understand(work: Task) -> dict[str, Any]:
         }
 
 
-def _columns(opened: OpenTable, read: Any, found: TableSchema) -> list[dict[str, Any]]:
+def _columns(opened: OpenTable, read: ir.Table, found: TableSchema) -> list[Message]:
     """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them.
 
     Columns that were not looked at, because there are too many, have neither a role nor values.
@@ -107,16 +125,15 @@ def _columns(opened: OpenTable, read: Any, found: TableSchema) -> list[dict[str,
     made = []
     for name, kind in opened.table.schema().items():
         role, distinct = (known[name].role.value, known[name].distinct) if name in known else ("", -1)
-        column: dict[str, Any] = {"name": name, "kind": str(kind), "role": role, "distinct": distinct}
-        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and 0 <= distinct <= _MOST_VALUES:
-            values = _values(opened, read, name)
-            if values:
-                column |= {"values": values, "distinct": len(values)}
+        column: Message = {"name": name, "kind": str(kind), "role": role, "distinct": distinct}
+        pickable = kind.is_string() or kind.is_integer() or kind.is_boolean()
+        if pickable and 0 <= distinct <= _MOST_VALUES and (values := _values(opened, read, name)):
+            column |= {"values": values, "distinct": len(values)}
         made.append(column)
     return made
 
 
-def _values(opened: OpenTable, read: Any, name: str) -> list[str]:
+def _values(opened: OpenTable, read: ir.Table, name: str) -> list[str]:
     """The values of a column of few, in order; none of one that has many, or long ones."""
     column = read.select(value=read[name]).filter(lambda t: t.value.notnull())
     found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
@@ -145,10 +162,8 @@ def _check_source(table: str, upload: str | None) -> None:
         )
 
 
-def request_plan(request: Mapping[str, Any]) -> Release:
+def request_plan(request: TaskRequest) -> Release:
     """The plan of a request, on a table that it may open."""
-    from ..plan.file import read_release
-
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     plan = read_release(request["yaml"] + "\n")
     _check_source(plan.data.table, request.get("name"))
@@ -157,15 +172,8 @@ def request_plan(request: Mapping[str, Any]) -> Release:
     return plan
 
 
-def _assess(work: Task) -> dict[str, Any]:
+def _assess(work: Task) -> Message:
     """The report of a release, whole and in pieces, and what the sliders need."""
-    from ..assessment.assess import assess
-    from ..show.assessment.board import board
-    from ..show.assessment.report import HEADING, present
-    from ..show.document import Forms
-    from ..show.render import html
-    from ..show.render.pdf import to_pdf
-
     request = work.request
     plan = request_plan(request)
     made = assess(plan, table=work.table(), progress=work.tell)
@@ -204,7 +212,6 @@ def _base64(content: bytes) -> str:
 
 def _pictures(document: Document) -> list[dict[str, str]]:
     """The charts of a report as files, by what their section says they are; no PNG without its extra."""
-    from ..show.document import Figure, Figures, Part
 
     def figures(blocks: Iterable[Block]) -> Iterator[Figure]:
         for block in blocks:
@@ -218,8 +225,8 @@ def _pictures(document: Document) -> list[dict[str, str]]:
     made = []
     for section in document.sections:
         for figure in figures(section.blocks):
-            chart: Any = figure.chart()
-            if chart is None:
+            chart = figure.chart()
+            if not isinstance(chart, Chart):
                 continue
             told = str(chart.spec.get("title", {}).get("text", "")) or section.heading
             said = f"Simulated releases: {figure.caption}" if figure.caption else told
@@ -239,9 +246,6 @@ _MOST_UNPACKED = 20_000_000
 
 def pack_basis(a: Assessment) -> str:
     """What the page carries: packed text; empty for one query, or where it would be too much."""
-    from ..assessment.split import basis_of
-    from ..show.assessment.tables import title
-
     basis = basis_of(a)
     if basis is None:
         return ""
@@ -250,7 +254,7 @@ def pack_basis(a: Assessment) -> str:
     return packed if len(packed) <= MOST_PACKED else ""
 
 
-def _json_value(value: Any) -> dict[str, Any]:
+def _json_value(value: object) -> Message:
     if is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, Mapping):
@@ -259,21 +263,14 @@ def _json_value(value: Any) -> dict[str, Any]:
 
 
 @cache
-def _basis_reader() -> Any:
-    from pydantic import TypeAdapter
-
-    from ..assessment.split import SplitBasis
-
+def _basis_reader() -> TypeAdapter[SplitBasis]:
     return TypeAdapter(SplitBasis)
 
 
 def _unpack(packed: str) -> tuple[list[str], SplitBasis]:
-    from pydantic import ValidationError
-
     try:
         unpacking = zlib.decompressobj()
-        text = unpacking.decompress(base64.urlsafe_b64decode(packed), _MOST_UNPACKED)
-        held = json.loads(text)
+        held = json.loads(unpacking.decompress(base64.urlsafe_b64decode(packed), _MOST_UNPACKED))
         return [str(name) for name in held["names"]], _basis_reader().validate_python(held["basis"])
     except (ValueError, KeyError, TypeError, zlib.error, binascii.Error, RecursionError, ValidationError):
         raise InputError(
@@ -293,18 +290,11 @@ def percentages(shares: Sequence[float]) -> list[str]:
     return [f"{h / 100:.2f}".rstrip("0").rstrip(".") for h in hundredths]
 
 
-def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
+def shares_panel(request: TaskRequest) -> Message:
     """The answer to ``shares`` of a report, to a named division (``to``: equal, least error), or to its own.
 
     Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
     """
-    from ..assessment.split import division, resplit
-    from ..plan.file import parse_yaml, read_release
-    from ..plan.model import Split
-    from ..show.assessment.report import resplit_data, resplit_sentence, resplit_table
-    from ..show.assessment.tables import share
-    from ..show.render import html
-
     plan = read_release(request["yaml"] + "\n")
     names, basis = _unpack(request["basis"])
     if not len(names) == len(basis.answers) == len(plan.queries):
@@ -335,10 +325,8 @@ def shares_panel(request: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plan_text(release: dict[str, Any], shares: Sequence[float], epsilon: float) -> str:
+def _plan_text(release: Message, shares: Sequence[float], epsilon: float) -> str:
     """The plan with these shares, as YAML."""
-    import yaml
-
     hundredths = [float(text) / 100 for text in percentages(shares)]
     for query, one in zip(release["queries"], hundredths, strict=True):
         query.pop("epsilon", None)
@@ -350,7 +338,7 @@ def _plan_text(release: dict[str, Any], shares: Sequence[float], epsilon: float)
 _SYMBOLS = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
 
 
-def amount_of(spent: Any, limited: tuple[str, ...]) -> str:
+def amount_of(spent: Mapping[str, float | None], limited: tuple[str, ...]) -> str:
     """What a release spends, in ε where that has a price and in whatever is limited.
 
     >>> amount_of({"epsilon": 0.48, "psi": 0.25686, "rho": 0.03}, ("psi",))
@@ -362,42 +350,29 @@ def amount_of(spent: Any, limited: tuple[str, ...]) -> str:
     return ", ".join(f"{_SYMBOLS[name]} = {spent[name]:.4g}" for name in named or ["psi"])
 
 
-def _offer(work: Task) -> dict[str, Any]:
+def _offer(work: Task) -> Message:
     """What would be released and spent; what stands against it is raised."""
-    from ..ledger.ledger import Ledger
-    from ..plan.labels import normalized_plan
-    from ..publish.release import release
-    from ..show.presenters import document
-    from ..show.releases import PLAN
-    from ..show.render import html
-
     request = work.request
     plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
-    given: dict[str, Any] = {"people": request["people"], "part": request["part"] or None, "dry_run": True}
-    account = book.account(request["people"])
-    found = book.saved(request["people"], plan.identity())
-    made = release(plan, ledger=book, **given)
+    people = request["people"]
+    account, found = book.account(people), book.saved(people, plan.identity())
+    made = release(plan, ledger=book, people=people, part=request["part"] or None, dry_run=True)
     shown = document(made)
-    shown = replace(shown, sections=tuple(section for section in shown.sections if section.heading != PLAN))
-    limited = () if account.limits is None else account.limits.currencies
+    sections = [section for section in shown.sections if section.heading != PLAN]
+    limits = account.limits
     return {
         "title": made.title,
-        "fragment": "\n".join(html.sections(shown)),
-        "amount": amount_of(made.spent, limited),
+        "fragment": "\n".join(html.sections(replace(shown, sections=tuple(sections)))),
+        "amount": amount_of(made.spent, () if limits is None else limits.currencies),
         "people": account.people,
-        "partition": "" if account.limits is None else account.limits.partition,
+        "partition": "" if limits is None else limits.partition,
         "assessed": plan.digest(),
         "before": found.at if found is not None else "",
     }
 
 
-def _release(work: Task) -> dict[str, Any]:
+def _release(work: Task) -> Message:
     """The answers, to show and to keep. ``spent`` says of an error whether the ledger counts it."""
-    from ..assessment.assess import assess
-    from ..ledger.ledger import Ledger
-    from ..plan.labels import normalized_plan
-    from ..publish.release import release
-
     request = work.request
     plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
     if plan.digest() != request["assessed"]:
@@ -416,39 +391,24 @@ def _release(work: Task) -> dict[str, Any]:
             spent = any(one.id not in known for one in book.account(people).counted)
             about = error.parameter if isinstance(error, InputError) else ""
             return {"error": str(error), "status": 422, "parameter": about, "spent": spent}
-        return _published_answer(made, amount_of(made.spent, ()))
-
-
-def _published_answer(made: Published, amount: str) -> dict[str, Any]:
-    from ..publish.files import OutputFormat, file_content
-    from ..show.presenters import document
-    from ..show.render import html
-
-    return {
-        "title": made.title,
-        "saved": made.kind == "saved",
-        "at": made.at,
-        "amount": amount,
-        "people": made.people,
-        "head": made.head,
-        "fragment": "\n".join(html.sections(document(made))),
-        "files": {form.value: base64.b64encode(file_content(made, form)).decode() for form in OutputFormat},
-    }
-
-
-def _paper(task: Task) -> dict[str, Any]:
-    """Everything of a paper that a page shows; of the errata, which checks come true."""
-    from .papers import paper_content
-
-    return paper_content(task.request["paper"])
+        return {
+            "title": made.title,
+            "saved": made.kind == "saved",
+            "at": made.at,
+            "amount": amount_of(made.spent, ()),
+            "people": made.people,
+            "head": made.head,
+            "fragment": "\n".join(html.sections(document(made))),
+            "files": {form.value: _base64(file_content(made, form)) for form in OutputFormat},
+        }
 
 
 #: What is done, by its name.
-TASKS: dict[str, Callable[[Task], dict[str, Any]]] = {
+TASKS: dict[str, Callable[[Task], Message]] = {
     "understand": _understand,
     "assess": _assess,
     "shares": lambda task: shares_panel(task.request),
     "offer": _offer,
     "release": _release,
-    "paper": _paper,
+    "paper": lambda task: paper_content(task.request["paper"]),
 }

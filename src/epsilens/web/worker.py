@@ -22,20 +22,24 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from fastapi import FastAPI
 
 from ..data.tables.resources import Folder
 from ..errors import EpsilensError, InputError
+from ..ledger.ledger import Ledger
+from .app import views
 from .limits import error_kind
-from .middleware import App, Scope
-from .middleware import Message as Event
-from .pages import extra_views
-from .pool import Message
-from .tasks import TASKS, Task
+from .middleware import App, Event, Scope
+from .pages import curve_charts, extra_views
+from .pool import Message, TaskRequest
+from .view_state import explain_state
+
+if TYPE_CHECKING:
+    from .tasks import Task
 
 _SPARE_SECONDS = 5
 #: What an error of the library is about where only another machine, or the command, could be given more of it.
@@ -56,7 +60,7 @@ def main() -> None:
     complete = False
     while True:
         if not complete and not select.select([control], [], [], 0)[0]:  # while nobody waits
-            _import_tables()
+            _import_tasks()
             complete = True
         _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if not descriptors:
@@ -74,10 +78,6 @@ def main() -> None:
 
 def _views() -> FastAPI:
     """The views, with what the first of them would import: the two kinds of law, and the charts."""
-    from .app import views
-    from .pages import curve_charts
-    from .view_state import explain_state
-
     for name in ("laplace", "dpsgd"):
         state = explain_state({"mechanism": name})
         if state.about is not None:
@@ -85,14 +85,12 @@ def _views() -> FastAPI:
     return views()
 
 
-def _import_tables() -> None:
-    """What every assessment imports anyway; not DuckDB, which starts a thread that no fork would have."""
+def _import_tasks() -> None:
+    """What every task on a table imports anyway; not DuckDB, which starts a thread that no fork would have."""
     with contextlib.suppress(ImportError):
         import ibis  # noqa: F401
 
-        from ..assessment import assess  # noqa: F401
-        from ..show.assessment import report  # noqa: F401
-        from ..show.render import html  # noqa: F401
+        from . import tasks  # noqa: F401
 
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO, app: FastAPI) -> None:
@@ -101,7 +99,7 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, app: FastAPI) -> None:
     undisturbed = threading.Lock()
     threading.Thread(target=_listen, args=(incoming, requests, undisturbed), daemon=True).start()
 
-    def say(**line: Any) -> None:
+    def say(**line: object) -> None:
         with contextlib.suppress(BrokenPipeError):  # nobody listens any more
             outgoing.write(json.dumps(line, allow_nan=False).encode() + b"\n")
             outgoing.flush()
@@ -121,6 +119,8 @@ def serve(incoming: BinaryIO, outgoing: BinaryIO, app: FastAPI) -> None:
             answer = loop.run_until_complete(page_answer(app, request))
         else:
             progress = lambda done, total, what: say(progress=[done, total, what])  # noqa: E731
+            from .tasks import Task
+
             answer = task_answer(Task(request, progress, reading, undisturbed), lambda line: say(log=line))
         for folder in folders:
             folder.close()
@@ -159,14 +159,14 @@ async def page_answer(app: App, request: Message) -> Message:
     ``failed`` in place of a status is the kind of error that it met.
     """
     extra_views.set(tuple((name, url) for name, url in request["beside"]))
-    _open_ledger(app, request.get("ledger"))
+    address = request.get("ledger")
+    if isinstance(app, FastAPI) and address not in (None, app.state.ledger and app.state.ledger.store.address):
+        app.state.ledger = Ledger(address)  # the server's, opened by this process itself
     path, query = request["path"], request["query"].encode("latin-1")
     headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in request["headers"]]
-    scope: Scope = {
-        "type": "http", "http_version": "1.1", "method": request["method"], "scheme": "http", "path": path,
-        "raw_path": path.encode(), "query_string": query, "headers": headers, "root_path": "", "state": {},
-        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 0),
-    }  # fmt: skip
+    here: Scope = {"scheme": "http", "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 0), "root_path": ""}
+    asked = {"method": request["method"], "path": path, "raw_path": path.encode(), "query_string": query}
+    scope = {"type": "http", "http_version": "1.1", **here, **asked, "headers": headers, "state": {}}
     answer: Message = {}
     body: list[bytes] = []
 
@@ -189,17 +189,10 @@ async def page_answer(app: App, request: Message) -> Message:
     return answer | {"body": base64.b64encode(b"".join(body)).decode()}
 
 
-def _open_ledger(app: Any, address: str | None) -> None:
-    """Let the views read the server's ledger, opened by this process itself."""
-    held = getattr(getattr(app, "state", None), "ledger", None)
-    if address is not None and (held is None or held.store.address != address):
-        from ..ledger.ledger import Ledger
-
-        app.state.ledger = Ledger(address)
-
-
 def task_answer(task: Task, log: Callable[[str], None] = lambda line: None) -> Message:
     """The answer to a request; ``task`` says what is to be done. An error is a sentence under ``error``."""
+    from .tasks import TASKS
+
     request = task.request
     try:
         answer = TASKS[request["task"]](task)
@@ -222,7 +215,7 @@ def task_answer(task: Task, log: Callable[[str], None] = lambda line: None) -> M
         return {"error": f"this could not be computed: {why}", "status": 422}
 
 
-def _without_path(sentence: str, request: Mapping[str, Any]) -> str:
+def _without_path(sentence: str, request: TaskRequest) -> str:
     """The sentence with the name of the upload instead of where it lies for a moment, and under which name."""
     path, name = request.get("table"), str(request.get("name") or "upload")
     return sentence.replace(str(path), name).replace(Path(path).name, name) if path else sentence
