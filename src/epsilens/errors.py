@@ -22,6 +22,7 @@ from typing import Any
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
+_EXTRAS |= dict.fromkeys(("ibis", "pyarrow", "sqlglot", "duckdb"), "data")
 _LONGEST = 2_000
 
 
@@ -96,11 +97,28 @@ def require(module: str, purpose: str, extra: str = "") -> ModuleType:
     Traceback (most recent call last):
     epsilens.errors.MissingExtra: reading an event needs the package 'dp-accounting': install it with  pip install ...
     """
-    package = module.split(".")[0]
+    top = module.split(".")[0]
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtra(package.replace("_", "-"), extra=extra or _EXTRAS[package], purpose=purpose) from error
+        package = "ibis-framework" if top == "ibis" else top.replace("_", "-")
+        raise MissingExtra(package, extra=extra or _EXTRAS[top], purpose=purpose) from error
+
+
+class OptionalModule:
+    """A module that an extra brings, imported when something is first taken from it.
+
+    >>> OptionalModule("math", "a sum").pi
+    3.141592653589793
+    """
+
+    def __init__(self, module: str, purpose: str) -> None:
+        self._module, self._purpose = module, purpose
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python asks of any object
+            raise AttributeError(name)
+        return getattr(require(self._module, self._purpose), name)
 
 
 class NoSolutionError(EpsilensError):

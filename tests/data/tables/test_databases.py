@@ -162,7 +162,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, password: str) -> list[str | None
     """A server that wants this password; what it was given."""
     given: list[str | None] = []
 
-    def connected(scheme: str, address: Address, ibis: Any) -> str:
+    def connected(scheme: str, address: Address) -> str:
         given.append(address.password)
         if address.password is None:
             raise AskedError("fe_sendauth: no password supplied")
@@ -180,20 +180,20 @@ URL = "postgres://me@host/db#t"
 
 def test_passwords_from_the_address_and_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answering(monkeypatch, "p@ss")
-    assert engines.server(address_of("postgres://me:p%40ss@host/db#t"), ibis) == "connection"
+    assert engines.server(address_of("postgres://me:p%40ss@host/db#t")) == "connection"
     monkeypatch.setenv(address.PASSWORD_VARIABLE, "p@ss")
-    assert engines.server(address_of(URL), ibis) == "connection"
+    assert engines.server(address_of(URL)) == "connection"
     assert given == ["p@ss", None, "p@ss"]  # not given before it is asked for
     monkeypatch.setenv(address.PASSWORD_VARIABLE, "hush")
     with pytest.raises(InputError, match="does not accept") as error:
-        engines.server(address_of(URL), ibis)
+        engines.server(address_of(URL))
     assert "hush" not in str(error.value)
 
 
 def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     given = answering(monkeypatch, "typed")
     with pytest.raises(InputError, match="asks for a password; set EPSILENS_PASSWORD"):
-        engines.server(address_of(URL), ibis)
+        engines.server(address_of(URL))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
     order: list[str] = []
 
@@ -203,7 +203,7 @@ def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("getpass.getpass", typed)
     with address.pausing(lambda: order.append("stop"), lambda: order.append("start")):
-        assert engines.server(address_of(URL), ibis) == "connection"
+        assert engines.server(address_of(URL)) == "connection"
     assert order == ["stop", "Password for me@host: ", "start"]
     assert given[-1] == "typed"
 

@@ -49,6 +49,7 @@ from .csv_sniffer import (
     utf8_file,
     windows_1252_copy,
 )
+from .dialect import identifier, quoted
 from .engines import Engine, connect
 from .sources import Files, from_parquet
 
@@ -185,8 +186,8 @@ class _CsvFile:
         made = self.layout
         columns = ", ".join(f"c{i}: 'VARCHAR'" for i in range(made.width))
         return (
-            f"read_csv({_quoted(self.path)}, auto_detect = false, header = false, delim = {_quoted(made.separator)}, "
-            f"quote = '\"', escape = {_quoted(made.escape)}, skip = {made.skip}, strict_mode = true, "
+            f"read_csv({quoted(self.path)}, auto_detect = false, header = false, delim = {quoted(made.separator)}, "
+            f"quote = '\"', escape = {quoted(made.escape)}, skip = {made.skip}, strict_mode = true, "
             f"allow_quoted_nulls = {str(made.width > 1).lower()}, max_line_size = {LONGEST}, "
             f"columns = {{{columns}}}{more})"
         )
@@ -201,7 +202,7 @@ class _CsvFile:
         """SQL: the values, what has another form, and the first column without a name that has a value."""
         names, width = self.layout.names, self.layout.width
         inner = [f"{self.field(i)} AS t{i}, {cast_sql(self.field(i), kind)} AS v{i}" for i, kind in enumerate(kinds)]
-        outer = [f"v{i} AS {_identifier(name)}" for i, name in enumerate(names)]
+        outer = [f"v{i} AS {identifier(name)}" for i, name in enumerate(names)]
         outer += [
             f"CASE WHEN v{i} IS NULL THEN t{i} END AS {_ODD}{i}" for i, k in enumerate(kinds) if k != ValueType.TEXT
         ]
@@ -230,7 +231,7 @@ def write_copies(
 
 def verified_types(copy: Path, names: Sequence[str], kinds: Sequence[ValueType], con: Any) -> list[ValueType]:
     """The kinds that hold for every row."""
-    rows = f"read_parquet({_quoted(copy / '*.parquet')})"
+    rows = f"read_parquet({quoted(copy / '*.parquet')})"
     asked = [i for i, kind in enumerate(kinds) if kind is not ValueType.TEXT]
     if not asked:
         return list(kinds)
@@ -243,7 +244,7 @@ def verified_types(copy: Path, names: Sequence[str], kinds: Sequence[ValueType],
         odd = next((kind for kind, holds in zip(others, held, strict=True) if holds), ValueType.TEXT)
         now[i] = common_type((kinds[i], odd))
         if (kinds[i], now[i]) == (ValueType.WHOLE, ValueType.NUMBER):
-            (largest,) = con.execute(f"SELECT max(abs({_identifier(names[i])})) FROM {rows}").fetchone()
+            (largest,) = con.execute(f"SELECT max(abs({identifier(names[i])})) FROM {rows}").fetchone()
             now[i] = ValueType.TEXT if largest >= LARGEST else now[i]
     return now
 
@@ -254,9 +255,9 @@ def recast_copy(
     """The copy, with the columns whose kind was another one made anew."""
     made = Path(tempfile.mkdtemp(prefix="retyped-", dir=folder))
     columns = []
-    for i, (name, was, kind) in enumerate(zip(map(_identifier, names), kinds, now, strict=True)):
+    for i, (name, was, kind) in enumerate(zip(map(identifier, names), kinds, now, strict=True)):
         columns.append(f"{name if was is kind else recast_sql(name, f'{_ODD}{i}', was, kind)} AS {name}")
-    rows = f"SELECT {', '.join(columns)} FROM read_parquet({_quoted(copy / '*.parquet')})"
+    rows = f"SELECT {', '.join(columns)} FROM read_parquet({quoted(copy / '*.parquet')})"
     _write_parquet(con, rows, made / "0.parquet", len(columns))
     for file in copy.iterdir():
         file.unlink()
@@ -283,7 +284,7 @@ def _copy_file(part: _CsvFile, kinds: Sequence[ValueType], unnamed: bool, con: A
             tried.add(way)
             part = way.taken(part, room)
     if unnamed:
-        (first,) = con.execute(f"SELECT min({_UNNAMED}) FROM read_parquet({_quoted(copy)})").fetchone()
+        (first,) = con.execute(f"SELECT min({_UNNAMED}) FROM read_parquet({quoted(copy)})").fetchone()
         if first is not None:
             raise csv_error(part.name, CsvFault.UNNAMED, line=part.layout.header_line, columns=f"column {first:,}")
 
@@ -362,7 +363,7 @@ def _write_parquet(con: Any, rows: str, copy: Path, columns: int) -> None:
         _stream_parquet(con, rows, copy)
         return
     group = min(_MOST, max(_LEAST, _CELLS // columns))
-    con.execute(f"COPY ({rows}) TO {_quoted(copy)} (FORMAT parquet, ROW_GROUP_SIZE {group})")
+    con.execute(f"COPY ({rows}) TO {quoted(copy)} (FORMAT parquet, ROW_GROUP_SIZE {group})")
 
 
 def _stream_parquet(con: Any, rows: str, copy: Path) -> None:
@@ -378,14 +379,6 @@ def _stream_parquet(con: Any, rows: str, copy: Path) -> None:
                 out.write_batch(batch)
     finally:
         con.execute(f"SET threads = {threads}")
-
-
-def _quoted(text: str | Path) -> str:
-    return "'" + str(text).replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 #: The pieces of a file that are looked at beyond its head, their size, and the rows of the head.

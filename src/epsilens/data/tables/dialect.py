@@ -21,17 +21,40 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from ...errors import OptionalModule
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
+    import pyarrow
+    from ibis.backends import BaseBackend
+
+ibis = OptionalModule("ibis", "reading a table")
+pa = OptionalModule("pyarrow", "reading a table")
+
+_Term = TypeVar("_Term")
+_Operator: TypeAlias = "Callable[[ir.NumericValue, ir.NumericValue], ir.NumericValue]"
 
 _LARGEST = sys.float_info.max
 _WHOLE = 2.0**63 - 2.0**14  # a hair below what 64 bits hold: it is compared with a rounded number
 _LOGS = (-744.0, 709.78)  # of the smallest and largest double
 
 
-def name_of(expression: Any) -> str:
+def quoted(text: object) -> str:
+    """A string of SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """The name of a column in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def name_of(expression: ir.Expr) -> str:
     """The engine an expression runs on, in Ibis's words; that of DuckDB where it has none yet.
 
-    >>> import ibis
     >>> name_of(ibis.table({"a": "int64"}, name="t"))
     'duckdb'
     """
@@ -39,37 +62,31 @@ def name_of(expression: Any) -> str:
     return "duckdb" if backend is None else str(backend.name)
 
 
-def _backend(expression: Any) -> Any:
-    from ibis.common.exceptions import IbisError
-
+def _backend(expression: ir.Expr) -> BaseBackend | None:
     try:
         return expression._find_backend(use_default=False)
-    except IbisError:
+    except ibis.common.exceptions.IbisError:
         return None
 
 
 @cache
-def _function(name: str, result: str, arguments: int) -> Callable[..., Any]:
+def _function(name: str, result: str, arguments: int) -> Callable[..., ir.Value]:
     """A function of the engine that Ibis has no word for."""
-    import ibis
 
-    def one(a: Any) -> Any: ...
+    def one(a: ir.Value) -> ir.Value: ...
 
-    def two(a: Any, b: Any) -> Any: ...
+    def two(a: ir.Value, b: ir.Value) -> ir.Value: ...
 
-    made: Callable[..., Any] = ibis.udf.scalar.builtin(
-        (one, two)[arguments - 1], name=name, signature=((None,) * arguments, result)
-    )
+    signature = ((None,) * arguments, result)
+    made: Callable[..., ir.Value] = ibis.udf.scalar.builtin((one, two)[arguments - 1], name=name, signature=signature)
     return made
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def normalized_values(column: Any) -> Any:
+def normalized_values(column: ir.Column) -> ir.Column:
     """The column's values, read in one way on every engine: times in UTC without a zone, text compared as it stands."""
-    import ibis
-
     kind, engine = column.type(), name_of(column)
     if engine == "sqlite":
         return _sqlite_values(column)
@@ -84,31 +101,27 @@ def normalized_values(column: Any) -> Any:
     return column
 
 
-def as_integer(flag: Any) -> Any:
+def as_integer(flag: ir.BooleanValue) -> ir.IntegerValue:
     """A condition as 1 and 0, to be added up; PostgreSQL makes a boolean a number of 32 bits and no other."""
     return flag.cast("int32")
 
 
-def is_nan(number: Any) -> Any:
+def is_nan(number: ir.FloatingValue) -> ir.BooleanValue:
     """Whether a floating number is NaN, which SQLite has none of."""
-    import ibis
-
     return ibis.literal(False) if name_of(number) == "sqlite" else number.isnan()
 
 
-def is_infinite(number: Any) -> Any:
+def is_infinite(number: ir.FloatingValue) -> ir.BooleanValue:
     """Whether a floating number that is not NaN is infinite."""
     return number.abs() > _LARGEST
 
 
-def finite(number: Any) -> Any:
+def finite(number: ir.FloatingValue) -> ir.FloatingValue:
     """The floating number, or nothing where it is infinite."""
-    import ibis
-
     return ibis.ifelse(number.abs() <= _LARGEST, number, ibis.null("float64"))
 
 
-def binary_order(left: Any, right: Any) -> tuple[Any, Any]:
+def binary_order(left: ir.StringValue, right: ir.StringValue) -> tuple[ir.Value, ir.Value]:
     """What two texts are compared by with < and >: their bytes. PostgreSQL would go by the database's language."""
     if name_of(left + right) != "postgres":
         return left, right
@@ -116,7 +129,7 @@ def binary_order(left: Any, right: Any) -> tuple[Any, Any]:
     return as_bytes(left, "UTF8"), as_bytes(right, "UTF8")
 
 
-def identical(left: Any, right: Any) -> Any:
+def identical(left: ir.Column, right: ir.Column) -> ir.BooleanValue:
     """Whether two columns of one type hold the same, NULL being a value; in a way that PostgreSQL joins by hash."""
     if name_of(left) != "postgres":
         return left.identical_to(right)
@@ -124,13 +137,13 @@ def identical(left: Any, right: Any) -> Any:
     return operator.eq(*texts) & (left.isnull() == right.isnull())
 
 
-def like(text: Any, pattern: str) -> Any:
+def like(text: ir.StringValue, pattern: str) -> ir.BooleanValue:
     """LIKE where a backslash is a backslash; capitals count."""
     escaped = pattern.replace("\\", "\\\\") if name_of(text) in ("postgres", "pyspark") else pattern
     return text.like(escaped)
 
 
-def md5(text: Any) -> Any:
+def md5(text: ir.StringValue) -> ir.StringValue:
     """The md5 of the text's UTF-8 bytes, in hexadecimal digits."""
     engine = name_of(text)
     if engine == "postgres":
@@ -140,10 +153,8 @@ def md5(text: Any) -> Any:
     return text.hexdigest("md5")
 
 
-def number_duplicates(rows: Any, columns: Sequence[str], name: str) -> Any:
+def number_duplicates(rows: ir.Table, columns: Sequence[str], name: str) -> ir.Table:
     """The rows of these columns, those that are alike told apart by a number from 0 on."""
-    import ibis
-
     if name_of(rows) == "sqlite":  # which has no lists
         alike = ibis.window(group_by=list(columns))
         return rows.mutate(**{name: ibis.row_number().over(alike).cast("int64")})
@@ -152,10 +163,8 @@ def number_duplicates(rows: Any, columns: Sequence[str], name: str) -> Any:
     return same.mutate(**{name: ibis.range(0, same[many]).unnest()}).drop(many)
 
 
-def stacked_pairs(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
+def stacked_pairs(rows: ir.Table, triples: Sequence[tuple[int, ir.Column, ir.Column]]) -> ir.Table:
     """For each row as many rows ``k``, ``a``, ``b`` as there are triples of a number and two columns of it."""
-    import ibis
-
     if name_of(rows) in ("postgres", "sqlite"):  # which have no lists of records
         each = [rows.select(k=ibis.literal(k, "int64"), a=a, b=b) for k, a, b in triples]
         return balanced_join(lambda one, other: one.union(other), each)
@@ -164,7 +173,7 @@ def stacked_pairs(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
     return flat.select(k=flat["step"]["k"], a=flat["step"]["a"], b=flat["step"]["b"])
 
 
-def balanced_join(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
+def balanced_join(join: Callable[[_Term, _Term], _Term], terms: Sequence[_Term]) -> _Term:
     """The terms joined as a flat tree: thousands in a row would nest too deep to be written, or to be read.
 
     >>> balanced_join(lambda a, b: f"({a}{b})", "abcd")
@@ -176,13 +185,11 @@ def balanced_join(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
     return left[0]
 
 
-def arithmetic(apply: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def arithmetic(apply: _Operator, left: ir.NumericValue, right: ir.NumericValue) -> ir.NumericValue:
     """``left`` + - * / % ``right``; unknown where it divides by zero or leaves the range of numbers.
 
     Two whole numbers give one, but for a quotient; a remainder has the sign of the divided.
     """
-    import ibis
-
     if apply in (operator.truediv, operator.mod):
         right = right.nullif(0)
     whole = left.type().is_integer() and right.type().is_integer() and apply is not operator.truediv
@@ -197,16 +204,14 @@ def arithmetic(apply: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     return finite(_postgres_arithmetic(apply, a, b) if name_of(a + b) == "postgres" else apply(a, b))
 
 
-def _remainder(left: Any, right: Any, kind: str) -> Any:
+def _remainder(left: ir.NumericValue, right: ir.NumericValue, kind: str) -> ir.NumericValue:
     if name_of(left + right) == "sqlite":
         return _sqlite_function(left + right, "epsilens_remainder", kind, 2)(left, right)
     return left % right
 
 
-def _postgres_arithmetic(apply: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _postgres_arithmetic(apply: _Operator, a: ir.FloatingValue, b: ir.FloatingValue) -> ir.FloatingValue:
     """PostgreSQL complains of results too large or too small, where the others go to infinity and zero."""
-    import ibis
-
     if apply in (operator.add, operator.sub):
         return ibis.ifelse(apply(a / 2, b / 2).abs() <= _LARGEST / 2, apply(a, b), ibis.null("float64"))
     size = apply is operator.mul
@@ -225,10 +230,8 @@ _HOUR = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]"
 _YES, _NO = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
-def _sqlite_values(column: Any) -> Any:
+def _sqlite_values(column: ir.Column) -> ir.Column:
     """SQLite's values: those stored as their column says are taken as they are, others read one by one."""
-    import ibis
-
     kind, stored = column.type(), column.typeof()
     if kind.is_string():
         return column + ""  # a column may have a collation that ignores capitals; an expression has none
@@ -251,15 +254,7 @@ def _sqlite_values(column: Any) -> Any:
     return column
 
 
-def _day(value: Any) -> str | None:
-    return None if value in (None, "") else _moment_of(value).date().isoformat()
-
-
-def _moment(value: Any) -> str | None:
-    return None if value in (None, "") else _moment_of(value).isoformat(" ")
-
-
-def _moment_of(value: Any) -> datetime:
+def _moment_of(value: str | float) -> datetime:
     """A date and time from ISO text of any kind, seconds since 1970, or a Julian day; SQLite knows these three."""
     if isinstance(value, int):
         return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
@@ -269,26 +264,18 @@ def _moment_of(value: Any) -> datetime:
     return read if read.tzinfo is None else read.astimezone(UTC).replace(tzinfo=None)
 
 
-def _time(value: Any) -> str | None:
-    return None if value in (None, "") else time.fromisoformat(value.strip()).isoformat()
-
-
-def _flag(value: Any) -> bool | None:
-    text = "" if value is None else str(value).strip().lower()
+def _flag(value: str | float) -> bool | None:
+    text = str(value).strip().lower()
     if text and text not in _YES | _NO:
         raise ValueError
     return text in _YES if text else None
 
 
-def _number(value: Any) -> float | None:
-    return None if value in (None, "") else float(value)
-
-
-def _whole(value: Any) -> int | None:
-    number = _number(value)
-    if number is not None and (not number.is_integer() or abs(number) >= 2.0**63):
+def _whole(value: str | float) -> int:
+    number = float(value)
+    if not number.is_integer() or abs(number) >= 2.0**63:
         raise ValueError
-    return None if number is None else int(value)
+    return int(value)
 
 
 def _remainder_of(left: float | None, right: float | None) -> float | None:
@@ -297,25 +284,28 @@ def _remainder_of(left: float | None, right: float | None) -> float | None:
     return math.fmod(left, right) if isinstance(left, float) else int(math.copysign(1, left)) * (abs(left) % abs(right))
 
 
-def _md5(text: str | None) -> str | None:
-    return None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+def _unless_empty(read: Callable[[Any], object]) -> Callable[[str | float | None], object]:
+    return lambda value: None if value in (None, "") else read(value)
 
 
-_SQLITE_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "epsilens_day": _day,
-    "epsilens_moment": _moment,
-    "epsilens_time": _time,
-    "epsilens_flag": _flag,
-    "epsilens_number": _number,
-    "epsilens_whole": _whole,
+_SQLITE_FUNCTIONS: dict[str, Callable[..., object]] = {
+    "epsilens_day": _unless_empty(lambda value: _moment_of(value).date().isoformat()),
+    "epsilens_moment": _unless_empty(lambda value: _moment_of(value).isoformat(" ")),
+    "epsilens_time": _unless_empty(lambda value: time.fromisoformat(value.strip()).isoformat()),
+    "epsilens_flag": _unless_empty(_flag),
+    "epsilens_number": _unless_empty(float),
+    "epsilens_whole": _unless_empty(_whole),
     "epsilens_remainder": _remainder_of,
-    "epsilens_md5": _md5,
+    "epsilens_md5": lambda text: (
+        text if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    ),
 }
 
 
-def _sqlite_function(expression: Any, name: str, result: str, arguments: int) -> Callable[..., Any]:
+def _sqlite_function(expression: ir.Expr, name: str, result: str, arguments: int) -> Callable[..., ir.Value]:
     """One of our functions, taught to the SQLite connection once: not while it reads, when it would refuse."""
     backend = _backend(expression)
+    assert backend is not None
     known = backend.__dict__.setdefault("_epsilens_functions", set())
     if (id(backend.con), name) not in known:
         backend.con.create_function(name, arguments, _SQLITE_FUNCTIONS[name], deterministic=True)
@@ -326,14 +316,12 @@ def _sqlite_function(expression: Any, name: str, result: str, arguments: int) ->
 # -- rows as Arrow -----------------------------------------------------------------------------------------------------
 
 
-def batches(connection: Any, expression: Any, size: int) -> Iterator[Any]:
+def batches(connection: BaseBackend, expression: ir.Expr, size: int) -> Iterator[pyarrow.RecordBatch]:
     """The rows as Arrow record batches of at most ``size``, each value in the type that Ibis says it has.
 
     For SQLite and PostgreSQL: Ibis reads the one through pandas, which makes whole numbers floating ones where some are
     missing, and stumbles over sums of the other, which are decimals.
     """
-    import pyarrow as pa
-
     schema = expression.as_table().schema()
     connection._run_pre_execute_hooks(expression)
     arrow = schema.to_pyarrow()
@@ -345,40 +333,41 @@ def batches(connection: Any, expression: Any, size: int) -> Iterator[Any]:
             yield pa.RecordBatch.from_arrays(made, schema=arrow)
 
 
+class _Cursor(Protocol):
+    def fetchmany(self, size: int) -> Sequence[tuple[object, ...]]: ...
+
+
 @contextmanager
-def _cursor(connection: Any, query: str) -> Iterator[Any]:
+def _cursor(connection: BaseBackend, query: str) -> Iterator[_Cursor]:
     if connection.name == "sqlite":
         with closing(connection.con.execute(query)) as cursor:
             yield cursor
         return
-    from ibis.util import gen_name
-
     # A cursor of the server's, which hands the rows over part by part.
-    with connection.con.transaction(), connection.con.cursor(name=gen_name("epsilens")) as cursor:
+    with connection.con.transaction(), connection.con.cursor(name=ibis.util.gen_name("epsilens")) as cursor:
         cursor.execute(query)
         yield cursor
 
 
-def _arrow_converter(kind: Any) -> Callable[[Any], Any]:
+def _arrow_converter(kind: dt.DataType) -> Callable[[Any], object]:
     """From what a driver gives to what Arrow takes."""
-    if kind.is_boolean():
-        return bool
-    if kind.is_integer():
-        return int
-    if kind.is_floating():
-        return float
     if kind.is_decimal():
         places = Decimal(1).scaleb(-(kind.scale or 0))
         return lambda value: Decimal(str(value)).quantize(places)
-    if kind.is_date():
-        return lambda value: date.fromisoformat(value) if isinstance(value, str) else value
-    if kind.is_timestamp():
-        return lambda value: datetime.fromisoformat(value) if isinstance(value, str) else value
-    if kind.is_time():
-        return lambda value: time.fromisoformat(value) if isinstance(value, str) else value
-    if kind.is_string():
-        return str
-    return lambda value: value
+    plain: dict[bool, Callable[[Any], object]] = {
+        kind.is_boolean(): bool,
+        kind.is_integer(): int,
+        kind.is_floating(): float,
+        kind.is_string(): str,
+    }
+    parsed: dict[bool, type[date] | type[time]] = {
+        kind.is_date(): date,
+        kind.is_timestamp(): datetime,
+        kind.is_time(): time,
+    }
+    if True in parsed:
+        return lambda value: parsed[True].fromisoformat(value) if isinstance(value, str) else value
+    return plain.get(True, lambda value: value)
 
 
 # -- sums that are the same to the last digit on every engine ---------------------------------------------------------
@@ -416,14 +405,12 @@ class SumGrid:
             return cls(0, 0, True)
         return cls(max(-1000, min(1000, spare - exponent)), spare)
 
-    def parts(self, value: Any) -> tuple[Any, ...]:
+    def parts(self, value: ir.NumericValue) -> tuple[ir.NumericValue, ...]:
         """The whole numbers to add up, as columns."""
         if self.whole:
             return (value.cast("int64"),)
         value = value.cast("float64")
         if self.shift < 0:  # what is lost in any case is taken as 0: PostgreSQL complains of numbers that vanish
-            import ibis
-
             value = ibis.ifelse(value.abs() < 2.0 ** (-self.shift - 1000), 0.0, value)
         scaled = value * 2.0**self.shift
         coarse = scaled.floor()
@@ -476,7 +463,7 @@ class SumSteps:
         """Whether values are cut to whole numbers before anything else: never, they are numbers of steps."""
         return False
 
-    def parts(self, value: Any) -> tuple[Any, ...]:
+    def parts(self, value: ir.NumericValue) -> tuple[ir.NumericValue, ...]:
         """The number of steps, as a column; infinite values are cut to the ends like all others."""
         number = value.cast("float64").clip(lower=float(self.low * self.size), upper=float(self.high * self.size))
         number = number * 10.0**self.digits if self.digits >= 0 else number / 10.0**-self.digits
@@ -488,12 +475,14 @@ class SumSteps:
         return sums[0] * self.size
 
 
-def exact_sum(name: str, value: Any, largest: float, rows: int = _MANY) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+def exact_sum(
+    name: str, value: ir.FloatingValue, largest: float, rows: int = _MANY
+) -> tuple[dict[str, ir.NumericScalar], Callable[[ir.Table], ir.FloatingValue]]:
     """The sums of floating values to ask for, and what makes one number of them again, both inside the engine."""
     grid = SumGrid.of(largest, rows)
     asked = {f"{name}{k}": part.sum() for k, part in enumerate(grid.parts(value))}
 
-    def together(summed: Any) -> Any:
+    def together(summed: ir.Table) -> ir.FloatingValue:
         coarse, fine = (summed[part].cast("float64") for part in asked)
         return (coarse + fine * 2.0**-grid.fine) * 2.0**-grid.shift
 

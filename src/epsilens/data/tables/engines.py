@@ -24,15 +24,22 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from types import ModuleType
+from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from ...errors import InputError, MissingExtra
+from ...errors import InputError, MissingExtra, require
 from . import dialect
 from .address import FILE_SCHEMES, Address, address_of, found_password, masked
+from .dialect import ibis, quoted
 from .failures import Failure, engine_error, failure_of, failure_phrase
 from .resources import Folder, disk_error, memory, memory_error
-from .sources import quoted
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
+    from ibis.backends import BaseBackend
+    from pyspark.sql import DataFrame, SparkSession
 
 # -- databases by address ----------------------------------------------------------------------------------------------
 #
@@ -55,30 +62,22 @@ _MANY = 50
 
 def check_file(address: Address, parameter: str = "table") -> str:
     """The path of a database that is a file, and there."""
-    path, scheme = address.path, address.scheme.lower()
+    path, scheme, shown = address.path, address.scheme.lower(), repr(address.text)
     if not path or path == ":memory:":
-        raise InputError(
-            f"{parameter} is {address.text!r}: name the file of the database, as in {scheme}://file.db#table",
-            parameter=parameter,
-        )
-    if path.startswith(("md:", "motherduck:")):
-        raise InputError(
-            f"{parameter} is {address!r}: connect to it with Ibis, and pass the connection as engine",
-            parameter=parameter,
-        )
-    if not os.path.isfile(path):
+        problem = f"name the file of the database, as in {scheme}://file.db#table"
+    elif path.startswith(("md:", "motherduck:")):
+        shown, problem = repr(address), "connect to it with Ibis, and pass the connection as engine"
+    elif not os.path.isfile(path):
         what = "it is a folder" if os.path.isdir(path) else "there is no such file"
-        raise InputError(
-            f"{parameter} is {address.text!r}: {what}; check the path after {scheme}://", parameter=parameter
-        )
-    if not os.access(path, os.R_OK):
-        raise InputError(
-            f"{parameter} is {address.text!r}: permission is denied; ask for the right to read it", parameter=parameter
-        )
-    return path
+        problem = f"{what}; check the path after {scheme}://"
+    elif not os.access(path, os.R_OK):
+        problem = "permission is denied; ask for the right to read it"
+    else:
+        return path
+    raise InputError(f"{parameter} is {shown}: {problem}", parameter=parameter)
 
 
-def sqlite(address: Address, ibis: Any, parameter: str = "table") -> Any:
+def sqlite(address: Address, parameter: str = "table") -> BaseBackend:
     """A connection to a file of SQLite, to read only."""
     path = check_file(address, parameter)
     try:
@@ -106,21 +105,21 @@ def _sqlite(path: str) -> sqlite3.Connection:
     return made
 
 
-def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
+def server(address: Address, parameter: str = "table") -> BaseBackend:
     """A connection to a server; a password is looked for where the server asks for one."""
     scheme = _SCHEME_ALIASES.get(address.scheme.lower(), address.scheme.lower())
-    _need_driver(scheme, ibis, parameter)
+    _need_driver(scheme, parameter)
     filled = address.filled
     try:
         try:
-            return _connect_scheme(scheme, filled, ibis)
+            return _connect_scheme(scheme, filled)
         except Exception as error:
             if filled.password is not None or failure_of(error) is not Failure.NO_PASSWORD:
                 raise
             password = found_password("@".join(filter(None, (filled.user, filled.host))) or scheme)
             if password is None:
                 raise
-        return _connect_scheme(scheme, replace(filled, password=password), ibis)
+        return _connect_scheme(scheme, replace(filled, password=password))
     except InputError:
         raise
     except Exception as error:
@@ -133,7 +132,7 @@ def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
         raise engine_error(error, address.text, scheme, parameter=parameter) from None
 
 
-def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
+def _need_driver(scheme: str, parameter: str) -> None:
     known = sorted({point.name for point in ibis.util.backend_entry_points()} - {*FILE_SCHEMES, "polars", "datafusion"})
     if scheme not in known:
         close = get_close_matches(scheme, [*known, *FILE_SCHEMES, *_SCHEME_ALIASES], n=1)
@@ -156,13 +155,11 @@ def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
         ) from None
 
 
-def _connect_scheme(scheme: str, address: Address, ibis: Any) -> Any:
-    if scheme == "postgres":
-        return _postgres(address, ibis)
-    return ibis.connect(replace(address, scheme=scheme).encoded)
+def _connect_scheme(scheme: str, address: Address) -> BaseBackend:
+    return _postgres(address) if scheme == "postgres" else ibis.connect(replace(address, scheme=scheme).encoded)
 
 
-def _postgres(address: Address, ibis: Any) -> Any:
+def _postgres(address: Address) -> BaseBackend:
     """Only what the address says is passed on, so that the variables and files of PostgreSQL's users count."""
     import psycopg
 
@@ -194,7 +191,7 @@ def _postgres(address: Address, ibis: Any) -> Any:
 # -- the table ----------------------------------------------------------------------------------------------------
 
 
-def find_table(connection: Any, name: str, where: str) -> Any:
+def find_table(connection: BaseBackend, name: str, where: str) -> ir.Table:
     """The table called ``name``: ``visits``, ``clinic.visits``, ``"odd.name"``, also percent-encoded.
 
     Without a name, the only table of the database. ``where`` is what errors call the database.
@@ -202,9 +199,9 @@ def find_table(connection: Any, name: str, where: str) -> Any:
     if not name:
         tables = _tables(connection)
         if len(tables) != 1:
+            some = f" ({', '.join(tables[:8])}{', …' if len(tables) > 8 else ''})" if tables else ""
             raise InputError(
-                f"table is {where!r}: the database has {len(tables)} tables; end the address with #table"
-                f"{_shown_tables(tables)}",
+                f"table is {where!r}: the database has {len(tables)} tables; end the address with #table{some}",
                 parameter="table",
             )
         name = f'"{tables[0]}"'
@@ -227,7 +224,7 @@ def _name_readings(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield way
 
 
-def _lookup_table(connection: Any, place: tuple[str, ...], table: str, where: str) -> Any:
+def _lookup_table(connection: BaseBackend, place: tuple[str, ...], table: str, where: str) -> ir.Table | None:
     database = None if not place else place[0] if len(place) == 1 else place
     try:
         return connection.table(table, database=database)
@@ -240,7 +237,7 @@ def _lookup_table(connection: Any, place: tuple[str, ...], table: str, where: st
     return None
 
 
-def _postgres_schema(connection: Any, table: str) -> str | None:
+def _postgres_schema(connection: BaseBackend, table: str) -> str | None:
     """Where PostgreSQL itself would find the table; Ibis looks into the first schema of the path alone."""
     with connection.con.cursor() as cursor, connection.con.transaction():
         row = cursor.execute(
@@ -251,23 +248,19 @@ def _postgres_schema(connection: Any, table: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _without_unknown_types(table: Any) -> Any:
+def _without_unknown_types(table: ir.Table) -> ir.Table:
     """Columns of a type that Ibis does not know (PostgreSQL's citext, domains) as text."""
     odd = [name for name, kind in table.schema().items() if kind.is_unknown()]
     return table.mutate(**{name: table[name].cast("string") for name in odd}) if odd else table
 
 
-def _tables(connection: Any, schema: str | None = None) -> list[str]:
+def _tables(connection: BaseBackend, schema: str | None = None) -> list[str]:
     with suppress(Exception):
         return sorted(map(str, connection.list_tables(database=schema) if schema else connection.list_tables()))
     return []
 
 
-def _shown_tables(tables: list[str]) -> str:
-    return f" ({', '.join(tables[:8])}{', …' if len(tables) > 8 else ''})" if tables else ""
-
-
-def _missing_table_hint(connection: Any, name: str) -> str:
+def _missing_table_hint(connection: BaseBackend, name: str) -> str:
     """What to say of a table that is not there: one of nearly that name, or of that name elsewhere."""
     last = list(_name_readings(name))[-1][1]
     tables = _tables(connection)
@@ -309,7 +302,11 @@ def quiet_spark() -> Iterator[None]:
     """No warnings and no logs of pyspark: it warns of every pandas 3, and logs errors with the values in them."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [each.disabled for each in loggers]
-    root, others = logging.getLogger(), _NotPy4j()
+    root = logging.getLogger()
+
+    def others(record: logging.LogRecord) -> bool:  # py4j logs an interrupt, with its traceback, by the root logger
+        return f"{os.sep}py4j{os.sep}" not in record.pathname
+
     with warnings.catch_warnings():
         for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
             warnings.simplefilter("ignore", kind)
@@ -324,19 +321,11 @@ def quiet_spark() -> Iterator[None]:
                 each.disabled = was
 
 
-class _NotPy4j(logging.Filter):
-    """Lets pass what others say: py4j tells of an interrupt, with all its lines, in nobody's name."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return f"{os.sep}py4j{os.sep}" not in record.pathname
-
-
-def is_spark_frame(data: Any) -> bool:
-    """Whether it is a DataFrame of Spark."""
+def is_spark_frame(data: object) -> bool:
     return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "sparkSession")
 
 
-def own_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
+def own_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> SparkSession:
     """The session that is running, or a new one that is silent."""
     try:
         from pyspark import SparkContext
@@ -397,21 +386,6 @@ def _start_failure(error: Exception, log: IO[bytes] | None) -> str:
     return f"{failure_phrase(error)}: check Spark's settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), or {_JAVA}"
 
 
-def settings_restorer(session: Any) -> Callable[[], None]:
-    """Remember the settings of somebody's session; what comes back restores them."""
-    before = {name: session.conf.get(name, None) for name in _CHANGED}
-
-    def restore() -> None:
-        with suppress(Exception):  # the session may have ended meanwhile
-            for name, value in before.items():
-                if value is None:
-                    session.conf.unset(name)
-                else:
-                    session.conf.set(name, value)
-
-    return restore
-
-
 #: Engines that read files and frames; the others have tables of their own.
 FILE_ENGINES = ("duckdb", "pyspark")
 _DEPTH = 20_000
@@ -419,13 +393,9 @@ _DEPTH = 20_000
 _BY_ROWS, _ROWS = ("postgres", "sqlite"), 50_000
 
 
-def need_ibis() -> Any:
+def need_ibis() -> ModuleType:
     """The ibis module, imported late because it costs half a second."""
-    try:
-        import ibis
-    except ImportError as error:
-        raise MissingExtra("ibis-framework", extra="data", purpose="reading a table") from error
-    return ibis
+    return require("ibis", "reading a table")
 
 
 @contextmanager
@@ -443,7 +413,7 @@ def _deep_recursion() -> Iterator[None]:
 class Engine:
     """An Ibis connection, the temporary files made for it, and whether it is ours to close."""
 
-    connection: Any
+    connection: BaseBackend
     owned: bool = False
     #: What errors call the table that is read, and the columns that they may name.
     table: str = field(default="the table", repr=False)
@@ -453,8 +423,7 @@ class Engine:
     _ending: ExitStack = field(default_factory=ExitStack, repr=False)
 
     @property
-    def kind(self) -> str:
-        """The engine's name in Ibis: ``duckdb``, ``pyspark``, ``postgres``…"""
+    def kind(self) -> str:  # in Ibis's words: duckdb, pyspark, postgres…
         return str(self.connection.name)
 
     def folder(self) -> Path:
@@ -463,7 +432,7 @@ class Engine:
             self._folder = Folder(memory().spill)
         return self._folder.path
 
-    def at_end(self, undo: Callable[[], Any]) -> None:
+    def at_end(self, undo: Callable[[], object]) -> None:
         """Have ``undo`` called when the engine is closed, the last one first."""
         self._ending.callback(_undo_quietly, undo)
 
@@ -484,21 +453,19 @@ class Engine:
             raise engine_error(error, self.table, self.kind, self.columns) from None
 
     def tables(self) -> list[str]:
-        """The names of the connection's tables."""
         with self.safely():
             return list(self.connection.list_tables())
 
-    def fetch(self, expression: Any) -> Any:
+    def fetch(self, expression: ir.Expr) -> pyarrow.Table:
         """The rows of an expression as one Arrow table."""
         with self.safely():
             table = expression.as_table()
             if self.kind not in _BY_ROWS:
                 return self.connection.to_pyarrow(table)
-            import pyarrow as pa
+            parts = dialect.batches(self.connection, table, _ROWS)
+            return dialect.pa.Table.from_batches(parts, table.schema().to_pyarrow())
 
-            return pa.Table.from_batches(dialect.batches(self.connection, table, _ROWS), table.schema().to_pyarrow())
-
-    def batches(self, expression: Any) -> Iterator[Any]:
+    def batches(self, expression: ir.Table) -> Iterator[pyarrow.RecordBatch]:
         """The rows of an expression as Arrow record batches, streamed where the engine can."""
         if self.kind not in (*_BY_ROWS, "duckdb"):
             yield from self.fetch(expression).to_batches()
@@ -515,7 +482,7 @@ class Engine:
                 return
             yield batch
 
-    def cache(self, expression: Any) -> Any:
+    def cache(self, expression: ir.Table) -> ir.Table:
         """The expression computed once and kept by the engine until it is closed.
 
         Not by Ibis's own ``cache``, whose DROP does not parse with recent sqlglot; Spark has no temporary tables, and
@@ -536,7 +503,7 @@ class Engine:
             self.at_end(lambda: self.connection.raw_sql(f'DROP TABLE IF EXISTS "{name}"'))
             return self.connection.table(name)
 
-    def view(self, query: str, reads: Iterable[str] = ()) -> Any:
+    def view(self, query: str, reads: Iterable[str] = ()) -> ir.Table:
         """DuckDB's table of a query of our own, which may read these files."""
         name = _name()
         self._files += [each for path in reads for each in (path, os.path.abspath(path))]
@@ -545,7 +512,7 @@ class Engine:
             self.at_end(lambda: self.connection.con.execute(f'DROP VIEW IF EXISTS "{name}"'))
             return self.connection.table(name)
 
-    def arrow_view(self, arrow: Any) -> Any:
+    def arrow_view(self, arrow: pyarrow.Table) -> ir.Table:
         """DuckDB's table of an Arrow table."""
         name = _name()
         with self.safely():
@@ -553,7 +520,7 @@ class Engine:
             self.at_end(lambda: self.connection.con.unregister(name))
             return self.connection.table(name)
 
-    def spark_view(self, frame: Any) -> Any:
+    def spark_view(self, frame: DataFrame) -> ir.Table:
         """Spark's table of a DataFrame of the same session."""
         name, session = _name(), self.connection._session
         with self.safely():
@@ -587,24 +554,23 @@ def _name() -> str:
     return f"epsilens_{uuid.uuid4().hex}"
 
 
-def _undo_quietly(undo: Callable[[], Any]) -> None:
+def _undo_quietly(undo: Callable[[], object]) -> None:
     """Undo what can be: the connection, or what was made on it, may be gone."""
     with quiet_spark(), suppress(Exception):
         undo()
 
 
-def connect(engine: Any = None) -> Engine:
+def connect(engine: object = None) -> Engine:
     """An engine from None, ``"duckdb"``, ``"spark"``, an Ibis URL, an Ibis connection or a SparkSession.
 
     >>> connect("oracle of delphi")
     Traceback (most recent call last):
     epsilens.errors.InputError: engine is 'oracle of delphi': give 'duckdb', 'spark', an Ibis connection or an Ibis URL such as 'postgres://user@host/database'
     """  # noqa: E501 - the message is one sentence, on one line
-    ibis = need_ibis()
     if isinstance(engine, Engine):
         return engine
     if engine is None or engine == "duckdb":
-        return _sealed_duckdb(ibis)
+        return _sealed_duckdb()
     if engine in ("spark", "pyspark"):
         return on_session(own_session())
     if isinstance(engine, str) and "://" in engine:
@@ -622,11 +588,10 @@ def connect(engine: Any = None) -> Engine:
 
 def connect_address(text: str, parameter: str) -> Engine:
     """An engine at an address; a database that is a file is opened to read only."""
-    ibis = need_ibis()
     address = address_of(text)
     scheme = address.scheme.lower()
     if scheme == "duckdb":
-        made = _sealed_duckdb(ibis)
+        made = _sealed_duckdb()
         if address.path in ("", ":memory:") and parameter == "engine":
             return made
         try:
@@ -635,20 +600,13 @@ def connect_address(text: str, parameter: str) -> Engine:
             made.close()
             raise
     if scheme == "sqlite":
-        return Engine(sqlite(address, ibis, parameter), owned=True)
+        return Engine(sqlite(address, parameter), owned=True)
     if scheme == "spark":
         return on_session(own_session(text.partition("#")[0]))
     if scheme in ("pyspark", "databricks+spark"):
         return on_session(own_session(settings=dict(address.filled.query)))
     with quiet_spark():
-        return Engine(server(address, ibis, parameter), owned=True)
-
-
-def _sealed_duckdb(ibis: Any) -> Engine:
-    made = _duckdb(ibis)
-    for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
-        made.connection.con.execute(f"SET {name} = false")
-    return made
+        return Engine(server(address, parameter), owned=True)
 
 
 def _attach_file(made: Engine, path: str, text: str, parameter: str) -> Engine:
@@ -661,23 +619,27 @@ def _attach_file(made: Engine, path: str, text: str, parameter: str) -> Engine:
     return made
 
 
-def on_session(session: Any) -> Engine:
+def on_session(session: SparkSession) -> Engine:
     """An engine on a Spark session. It is the process's, not ours: closing it would end other people's work."""
     with quiet_spark():
-        restore = settings_restorer(session)
-        made = Engine(need_ibis().pyspark.connect(session))
+        before = {name: session.conf.get(name, None) for name in _CHANGED}
+        made = Engine(ibis.pyspark.connect(session))
+
+    def restore() -> None:  # the session may have ended meanwhile: at_end suppresses what it says
+        for name, value in before.items():
+            session.conf.unset(name) if value is None else session.conf.set(name, value)
+
     made.at_end(restore)
     return made
 
 
-def _duckdb(ibis: Any) -> Engine:
-    try:
-        import duckdb  # ibis would fail later, and less clearly
-    except ImportError as error:
-        raise MissingExtra("duckdb", extra="data", purpose="reading a table") from error
+def _sealed_duckdb() -> Engine:
+    duckdb = require("duckdb", "reading a table")  # ibis would fail later, and less clearly
     made = Engine(ibis.duckdb.connect(), owned=True)
     for name, value in memory().settings(made.folder() / "spill").items():
         # In a notebook without ipywidgets DuckDB cannot show a progress bar, and refuses to be told not to.
         with suppress(duckdb.InvalidInputException) if name == "enable_progress_bar" else nullcontext():
-            made.connection.con.execute(f"SET {name} = {quoted(str(value))}")
+            made.connection.con.execute(f"SET {name} = {quoted(value)}")
+    for name in ("autoinstall_known_extensions", "autoload_known_extensions"):
+        made.connection.con.execute(f"SET {name} = false")
     return made

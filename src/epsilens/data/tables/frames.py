@@ -12,13 +12,25 @@ left out. Categories become their values, periods and intervals text, durations 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
-from ...errors import InputError, MissingExtra, type_phrase
+from ...errors import InputError, OptionalModule, require, type_phrase
 from .failures import failure_phrase
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+    #: A frame whose rows come in parts.
+    Stream: TypeAlias = pyarrow.RecordBatchReader | pyarrow.dataset.Scanner | pyarrow.dataset.Dataset | polars.LazyFrame
+
+pa = OptionalModule("pyarrow", "reading a frame")
+pc = OptionalModule("pyarrow.compute", "reading a frame")
 
 #: What may be given as a table.
 FORMS = (
@@ -27,25 +39,14 @@ FORMS = (
 )
 
 
-def need_arrow(purpose: str) -> Any:
-    """The pyarrow module, imported late."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtra("pyarrow", extra="data", purpose=purpose) from error
-    return pyarrow
-
-
-def is_streamed(data: Any) -> bool:
+def is_streamed(data: object) -> bool:
     """Whether its rows come in parts, and may be more than fit into memory: a reader, a dataset, a lazy frame."""
-    return _is(data, "pyarrow", ("RecordBatchReader", "Scanner")) or _is_dataset(data) or _is_lazy(data)
+    return _is(data, "pyarrow", ("RecordBatchReader", "Scanner", "Dataset")) or _is(data, "polars", ("LazyFrame",))
 
 
-def write_parquet(data: Any, path: Path) -> None:
+def write_parquet(data: Stream, path: Path) -> None:
     """Write a stream as Parquet, part by part."""
-    need_arrow("reading a frame")
-    import pyarrow.parquet as pq
-
+    pq = require("pyarrow.parquet", "reading a frame")
     with _conversion_errors(data):
         parts = (as_arrow(part) for part in _parts(data))
         first = next(parts)
@@ -55,9 +56,9 @@ def write_parquet(data: Any, path: Path) -> None:
                 out.write_table(part.cast(first.schema))
 
 
-def _parts(data: Any) -> Iterator[Any]:
+def _parts(data: Stream) -> Iterator[pyarrow.Table | pyarrow.RecordBatch | polars.DataFrame]:
     """An empty part that has the columns, and then the rows."""
-    if _is_lazy(data):
+    if _is(data, "polars", ("LazyFrame",)):
         yield data.collect_schema().to_frame()
         yield from data.collect_batches() if hasattr(data, "collect_batches") else [data.collect()]
     else:
@@ -66,55 +67,45 @@ def _parts(data: Any) -> Iterator[Any]:
         yield from data.to_batches() if hasattr(data, "to_batches") else data
 
 
-def as_arrow(data: Any) -> Any:
+def as_arrow(data: object) -> pyarrow.Table:
     """The frame as an Arrow table of types that every engine knows."""
-    pa = need_arrow("reading a frame")
+    require("pyarrow", "reading a frame")
     if _is(data, "pandas", ("DataFrame",)):
-        return _portable_table(_from_pandas(data, pa), pa)
+        return _portable_table(_from_pandas(data))
     if _is(data, "pandas", ("Series",)) or _is(data, "polars", ("Series",)):
         raise InputError("table is one column: give a frame, as with .to_frame()", parameter="table")
     if isinstance(data, dict):
-        return _portable_table(_from_columns({_name(k): v for k, v in data.items()}, len(data), pa), pa)
+        return _portable_table(_from_columns({_name(k): v for k, v in data.items()}, len(data)))
     if isinstance(data, pa.RecordBatch):
-        return _portable_table(pa.Table.from_batches([data]), pa)
+        return _portable_table(pa.Table.from_batches([data]))
     if type(data).__module__.startswith("pyspark.pandas"):
         raise InputError("table is a pandas frame on Spark: pass frame.to_spark(index_col=…)", parameter="table")
     if not isinstance(data, pa.Table) and not hasattr(data, "__arrow_c_stream__"):
         raise InputError(f"table is {type_phrase(data)}: give {FORMS}", parameter="table")
     if _is(data, "polars", ("DataFrame",)):
         check_names(data.columns, "the frame")
-        return _portable_table(_from_columns({name: data[name] for name in data.columns}, data.width, pa), pa)
+        return _portable_table(_from_columns({name: data[name] for name in data.columns}, data.width))
     with _conversion_errors(data):
-        return _portable_table(data if isinstance(data, pa.Table) else pa.table(data), pa)
+        return _portable_table(data if isinstance(data, pa.Table) else pa.table(data))
 
 
-class _conversion_errors:  # noqa: N801 - reads as what it does
+@contextmanager
+def _conversion_errors(data: object) -> Iterator[None]:
     """Whatever a library says of a frame it cannot convert, in one sentence without its values."""
-
-    def __init__(self, data: Any) -> None:
-        self.kind = type(data).__name__
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, InputError):
-            raise InputError(
-                f"table is a {self.kind} that does not convert to Arrow ({failure_phrase(error)}): "
-                "give columns of one kind of value each",
-                parameter="table",
-            ) from None
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"table is a {type(data).__name__} that does not convert to Arrow ({failure_phrase(error)}): "
+            "give columns of one kind of value each",
+            parameter="table",
+        ) from None
 
 
-def _is(data: Any, package: str, names: tuple[str, ...]) -> bool:
+def _is(data: object, package: str, names: tuple[str, ...]) -> bool:
     return any(k.__module__.split(".")[0] == package and k.__name__ in names for k in type(data).__mro__)
-
-
-def _is_dataset(data: Any) -> bool:
-    return _is(data, "pyarrow", ("Dataset",))
-
-
-def _is_lazy(data: Any) -> bool:
-    return _is(data, "polars", ("LazyFrame",))
 
 
 # -- names --------------------------------------------------------------------------------------------------------
@@ -139,14 +130,14 @@ def check_names(names: Iterable[str], where: str) -> None:
         raise InputError(f"{where} has no columns: give a table with at least one", parameter="table")
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     return name if isinstance(name, str) else str(name)
 
 
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _from_pandas(frame: Any, pa: Any) -> Any:
+def _from_pandas(frame: pandas.DataFrame) -> pyarrow.Table:
     if frame.columns.nlevels > 1:
         raise InputError(
             "table is a frame whose columns have several levels: join them, as with "
@@ -158,14 +149,14 @@ def _from_pandas(frame: Any, pa: Any) -> Any:
     check_names(names, "the frame")
     levels = [frame.index.get_level_values(i).to_series(index=frame.index) for i in named]
     columns = [*levels, *(frame.iloc[:, i] for i in range(frame.shape[1]))]
-    return _from_columns(dict(zip(names, columns, strict=True)), len(names), pa)
+    return _from_columns(dict(zip(names, columns, strict=True)), len(names))
 
 
-def _from_columns(columns: dict[str, Any], many: int, pa: Any) -> Any:
+def _from_columns(columns: Mapping[str, object], many: int) -> pyarrow.Table:
     check_names(columns, "the table")
     if len(columns) < many:
         raise InputError("table has two columns of one name: rename one of them", parameter="table")
-    made = {name: _column(name, values, pa) for name, values in columns.items()}
+    made = {name: _column(name, values) for name, values in columns.items()}
     first = next(iter(made))
     for name, values in made.items():
         if len(values) != len(made[first]):
@@ -177,12 +168,12 @@ def _from_columns(columns: dict[str, Any], many: int, pa: Any) -> Any:
     return pa.table(list(made.values()), names=list(made))
 
 
-def _column(name: str, values: Any, pa: Any) -> Any:
+def _column(name: str, values: object) -> pyarrow.ChunkedArray:
     what = f"the column {name!r} of the table"
     if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
         raise InputError(f"{what} is one {type(values).__name__}: give a list of its values", parameter="table")
     try:
-        made = _arrow_array(values, pa)
+        made = _arrow_array(values)
     except Exception:
         kinds = sorted({type(v).__name__ for v in values if v is not None})
         if len(kinds) > 1:
@@ -196,39 +187,34 @@ def _column(name: str, values: Any, pa: Any) -> Any:
     return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
 
 
-def _arrow_array(values: Any, pa: Any) -> Any:
+def _arrow_array(values: Iterable[object]) -> pyarrow.Array | pyarrow.ChunkedArray:
     kind = str(getattr(values, "dtype", ""))
     if _is(values, "pandas", ("Series", "Index")):
+        series: pandas.Series = values
         if kind.startswith("Sparse"):
-            values = values.sparse.to_dense()
+            values = series.sparse.to_dense()
         if kind.startswith(("period", "interval")):
-            return pa.array(values.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
+            return pa.array(series.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
     if _is(values, "polars", ("Series",)):
         if kind == "Object":  # polars would hand over the addresses of the objects
             raise TypeError
-        return values.to_arrow()
+        column: polars.Series = values
+        return column.to_arrow()
     made = pa.array(values, from_pandas=True)
-    if pa.types.is_null(made.type) and any(
-        isinstance(v, float) for v in values
-    ):  # nothing but NaN: numbers all the same
+    if pa.types.is_null(made.type) and any(isinstance(v, float) for v in values):  # all NaN: numbers all the same
         made = made.cast(pa.float64())
-    _check_one_kind(values, made.type, pa)
+    if pa.types.is_date(made.type) and any(isinstance(v, datetime) for v in values):
+        raise TypeError  # Arrow would cut the time off moments that stand among days
     return made
 
 
-def _check_one_kind(values: Any, kind: Any, pa: Any) -> None:
-    """Arrow would cut the time off moments that stand among days."""
-    if pa.types.is_date(kind) and any(isinstance(v, datetime) for v in values):
-        raise TypeError
-
-
-def _portable_table(arrow: Any, pa: Any) -> Any:
+def _portable_table(arrow: pyarrow.Table) -> pyarrow.Table:
     """The same values in types that every engine knows."""
     check_names(arrow.column_names, "the table")
     made = []
     for name, column in zip(arrow.column_names, arrow.columns, strict=True):
         try:
-            made.append(_portable_column(column, pa))
+            made.append(_portable_column(column))
         except Exception as error:
             raise InputError(
                 f"the column {name!r} of the table is of type {column.type}, which does not convert "
@@ -238,9 +224,7 @@ def _portable_table(arrow: Any, pa: Any) -> Any:
     return pa.table(made, names=arrow.column_names)
 
 
-def _portable_column(column: Any, pa: Any) -> Any:
-    import pyarrow.compute as pc
-
+def _portable_column(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     types = pa.types
     if str(column.type) == "extension<arrow.uuid>":
         return pa.chunked_array([[None if v is None else str(v) for v in column.to_pylist()]], pa.string())
@@ -255,7 +239,7 @@ def _portable_column(column: Any, pa: Any) -> Any:
     if types.is_duration(kind):
         parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
         return pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
-    tests: tuple[tuple[Callable[[Any], bool], Any], ...] = (
+    tests: tuple[tuple[Callable[[pyarrow.DataType], bool], pyarrow.DataType], ...] = (
         (types.is_null, pa.string()),
         (types.is_large_string, pa.string()),
         (types.is_string_view, pa.string()),

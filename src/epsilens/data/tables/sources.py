@@ -21,15 +21,20 @@ import stat
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import ModuleType
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
-from ...errors import InputError
+from ...errors import InputError, require
 from .address import Address, address_of, masked
+from .dialect import identifier, quoted
 from .failures import engine_error, failure_phrase
-from .frames import FORMS, check_names, need_arrow
+from .frames import FORMS, check_names
 
 if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
+
     from .engines import Engine
 
 
@@ -54,7 +59,7 @@ class Dataset:
     sha256: str
     columns: dict[str, str]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Everything but the path, which differs between machines."""
         return {k: v for k, v in vars(self).items() if k != "path"}
 
@@ -91,10 +96,7 @@ def bundled_dataset(name: str) -> Dataset:
 CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv", "txt") for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
 PARQUET = (".parquet", ".pq", ".parq")
 #: Where files lie far away; every other address is a database's.
-REMOTE_SCHEMES = (
-    "http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "s3n", "gs", "gcs", "az", "azure", "abfs", "abfss", "wasb",
-    "wasbs", "hdfs", "dbfs", "hf", "r2",
-)  # fmt: skip
+REMOTE_SCHEMES = re.compile("https?|ftps?|sftp|s3[an]?|gs|gcs|az|azure|abfss?|wasbs?|hdfs|dbfs|hf|r2")
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class Url:
     @property
     def is_file(self) -> bool:
         """Whether it is the address of a file, not of a database."""
-        return self.scheme in REMOTE_SCHEMES
+        return REMOTE_SCHEMES.fullmatch(self.scheme) is not None
 
     @property
     def masked(self) -> str:
@@ -160,13 +162,13 @@ class Url:
 class Frame:
     """Something in memory: a frame, an Arrow or an Ibis table."""
 
-    data: Any
+    data: object
 
 
 Source: TypeAlias = Bundled | File | Url | Frame
 
 
-def source_of(table: Any) -> Source:
+def source_of(table: object) -> Source:
     """What kind of table is meant; nothing is opened."""
     if isinstance(table, str) and table.startswith(PREFIX):
         return Bundled(table)
@@ -358,12 +360,7 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 _ODD = re.compile(r"[*?\[\]{}\\:,#%]")
 
 
-def quoted(text: str) -> str:
-    """Text as a string of SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def from_parquet(files: Files, engine: Engine, name: str) -> Any:
+def from_parquet(files: Files, engine: Engine, name: str) -> ir.Table:
     """The table of these files on the engine.
 
     One file, many, or folders whose names carry values (``year=2024/month=01``): these are numbers only where all are
@@ -391,10 +388,8 @@ def from_parquet(files: Files, engine: Engine, name: str) -> Any:
 
 def _columns(files: Files, name: str) -> tuple[list[str], bool]:
     """The columns, which all files have, and whether their types are the same in all."""
-    pa = need_arrow("reading Parquet")
-    import pyarrow.parquet as pq
-
-    first: dict[str, Any] | None = None
+    pa, pq = require("pyarrow", "reading Parquet"), require("pyarrow.parquet", "reading Parquet")
+    first: dict[str, pyarrow.DataType] | None = None
     alike = True
     for path in files.paths:
         try:
@@ -418,7 +413,8 @@ def _columns(files: Files, name: str) -> tuple[list[str], bool]:
             )
         for column, kind in zip(schema.names, schema.types, strict=True):
             alike = alike and _stored(kind, pa) == _stored(first[column], pa)
-            if _family(kind, pa) != _family(first[column], pa) and not _either_empty(kind, first[column], pa):
+            empty = pa.types.is_null(kind) or pa.types.is_null(first[column])  # no value at all, so no type of its own
+            if not empty and _family(kind, pa) != _family(first[column], pa):
                 raise InputError(
                     f"table is {name!r}: {Path(path).name} and {Path(files.paths[0]).name} store {column!r} as {kind} "
                     f"and {first[column]}; write them alike",
@@ -428,19 +424,14 @@ def _columns(files: Files, name: str) -> tuple[list[str], bool]:
     return list(first or {}), alike
 
 
-def _either_empty(one: Any, other: Any, pa: Any) -> bool:
-    """A column without any value has no type of its own."""
-    return bool(pa.types.is_null(one) or pa.types.is_null(other))
-
-
-def _stored(kind: Any, pa: Any) -> Any:
+def _stored(kind: pyarrow.DataType, pa: ModuleType) -> pyarrow.DataType:
     """The type in the file, whatever it was in the memory it came from."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return pa.string() if pa.types.is_large_string(kind) else kind
 
 
-def _family(kind: Any, pa: Any) -> str:
+def _family(kind: pyarrow.DataType, pa: ModuleType) -> str:
     types, kind = pa.types, _stored(kind, pa)
     if types.is_integer(kind):
         return "whole number"
@@ -467,7 +458,7 @@ def _values(files: Files) -> dict[str, list[str]]:
     return found
 
 
-def _on_duckdb(files: Files, engine: Engine, columns: list[str], kinds: dict[str, str], alike: bool) -> Any:
+def _on_duckdb(files: Files, engine: Engine, columns: list[str], kinds: dict[str, str], alike: bool) -> ir.Table:
     paths = ", ".join(quoted(glob.escape(p)) for p in files.paths)
     options = ["hive_partitioning = false"]
     if kinds:
@@ -476,11 +467,11 @@ def _on_duckdb(files: Files, engine: Engine, columns: list[str], kinds: dict[str
     if not alike:
         options.append("union_by_name = true")
     names = [*(c for c in columns if c not in kinds), *kinds]
-    chosen = ", ".join('"' + c.replace('"', '""') + '"' for c in names)
+    chosen = ", ".join(map(identifier, names))
     return engine.view(f"SELECT {chosen} FROM read_parquet([{paths}], {', '.join(options)})", reads=files.paths)
 
 
-def _on_spark(files: Files, engine: Engine, kinds: dict[str, str]) -> Any:
+def _on_spark(files: Files, engine: Engine, kinds: dict[str, str]) -> ir.Table:
     session = engine.connection._session
     paths, root = [os.path.abspath(p) for p in files.paths], os.path.abspath(files.root or ".")
     if any(_ODD.search(p) for p in paths):
