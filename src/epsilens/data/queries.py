@@ -15,13 +15,16 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import InputError, type_phrase
 from .sql import is_sql, read_select
 from .tables.columns import column_of
 from .tables.conditions import condition, parse
-from .tables.engines import need_ibis
+from .tables.dialect import ibis
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 _FORM = (
     "'count where age > 30 by site', 'sum visits bounds 0 77', "
@@ -136,11 +139,11 @@ class Query:
         """The columns the answers are split by; a histogram is a count split by its column."""
         return (*self.by, self.column) if self.kind is QueryKind.HISTOGRAM and self.column else self.by
 
-    def rows(self, table: Any) -> Any:
+    def rows(self, table: ir.Table) -> ir.BooleanValue:
         """The Ibis condition that says which rows of ``table`` this query covers."""
-        return condition(table, self.where, "where") if self.where else need_ibis().literal(True)
+        return condition(table, self.where, "where") if self.where else ibis.literal(True)
 
-    def check(self, table: Any) -> None:
+    def check(self, table: ir.Table) -> None:
         """Refuse columns the table does not have, and sums of what is not a number."""
         for name in self.groups:
             column_of(table, name, f"query {str(self)!r}", "query")
@@ -179,7 +182,7 @@ class Query:
         low, high = self.bounds
         return (max(high, 0.0) - min(low, 0.0)) / max(abs(low), abs(high))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The query as plain values."""
         return {
             "kind": self.kind.value,

@@ -17,13 +17,15 @@ and ``FILTER (WHERE …)`` behind it. Nothing of it reaches an engine: the condi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import InputError
-from .tables.conditions import parse, render, syntax
+from .tables.conditions import ALLOWED, ARITHMETIC, COMPARISONS, LOGIC, exp, parse, render
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,9 @@ _REASONS = {
     "into": "INTO is not allowed: a plan publishes, it writes no table",
     "locks": "a lock is not allowed: a plan reads",
 }
+#: What a condition may be made of, by sqlglot's names.
+_LEAVES = {"Not", "Paren", "Column", "Identifier", "Literal", "Boolean", "Null", "In", "Between", "Is", "Like", "Neg"}
+_CONDITION_NODES = {*LOGIC, *COMPARISONS, *ARITHMETIC, *_LEAVES}
 _NOT_PROMISED = "a plan answers counts, sums and averages, whose change by one person it can bound"
 
 
@@ -119,7 +124,7 @@ class _Reader:
     """Reads one text; every part it does not name is refused."""
 
     def __init__(self, text: str, what: str) -> None:
-        self.text, self.what, self.exp = text, what, syntax()
+        self.text, self.what = text, what
         self.qualifiers: set[str] = set()
 
     def no(self, why: str) -> NoReturn:
@@ -128,13 +133,12 @@ class _Reader:
         raise InputError(f"{self.what} is {shown!r}: {why}", parameter=self.what, value=self.text)
 
     def read(self) -> Select:
-        exp = self.exp
         tree = parse(self.text, self.what, as_condition=False)
-        while type(tree) in (exp.Subquery, exp.Paren) and not self.others(tree, "this"):
+        while type(tree) in (exp.Subquery, exp.Paren) and not _others(tree, "this"):
             tree = tree.this
         if type(tree) is not exp.Select:
             self.no("it is not one SELECT: give SELECT, one aggregate, FROM one table, WHERE and GROUP BY")
-        for part in self.others(tree, "expressions", "from", "from_", "where", "group"):
+        for part in _others(tree, "expressions", "from", "from_", "where", "group"):
             name = part.strip("_")
             self.no(_REASONS.get(name, f"{name.upper()} is not allowed: {_NOT_PROMISED}"))
         table = self.source(tree.args.get("from_") or tree.args.get("from"))
@@ -146,8 +150,9 @@ class _Reader:
                 f"it has {len(others) or 'no'} answers beside its groups, and not exactly one aggregate: write one "
                 "query for each COUNT, SUM or AVG"
             )
-        if not others[0][0].find(exp.AggFunc):
-            self.no(f"{self.shown(others[0][0])} is not allowed, it has not exactly one aggregate: {_NOT_PROMISED}")
+        node, alias = others[0]
+        if not node.find(exp.AggFunc):
+            self.no(f"{_shown(node)} is not allowed, it has not exactly one aggregate: {_NOT_PROMISED}")
         by = self.groups(tree.args.get("group"), items)
         for column in plain:
             if self.column(column).casefold() not in {name.casefold() for name in by}:
@@ -155,121 +160,94 @@ class _Reader:
                     f"it selects {column.name!r}, a column it does not group by: add it to GROUP BY or leave it out"
                 )
         conditions = [tree.args["where"].this] if tree.args.get("where") else []
-        node, alias = others[0]
         if type(node) is exp.Filter:
             conditions.append(node.expression.this)
             node = node.this
-        found = self.aggregate(node)
-        if found.pop("counted", None) is not None:
+        aggregate, column, bounds = self.aggregate(node)
+        if aggregate == "count" and type(node.this) is exp.Column:  # rows where the column has a value
             conditions.append(exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null())))
         terms = [self.condition(each.copy()) for each in conditions]
         where = " AND ".join(f"({term})" for term in terms) if len(terms) > 1 else terms[0] if terms else None
-        mentioned = {c.name for each in conditions for c in each.find_all(exp.Column)}
-        return Select(table=table, where=where, by=by, name=alias, columns=frozenset(mentioned), **found)
+        mentioned = frozenset(c.name for each in conditions for c in each.find_all(exp.Column))
+        names = {"distinct": column} if aggregate == "count" else {"column": column}
+        return Select(aggregate, table, where=where, by=by, bounds=bounds, name=alias, columns=mentioned, **names)
 
-    def others(self, node: Any, *known: str) -> list[str]:
-        """The parts of a node that are there and not known."""
-        return sorted(key for key, value in node.args.items() if value and key not in known and key != "kind")
-
-    def shown(self, node: Any) -> str:
-        return repr(render(node)[:80])
-
-    def source(self, source: Any) -> str:
-        exp = self.exp
-        node: Any = source.this if source is not None else None
+    def source(self, source: Expression | None) -> str:
+        node: Expression = source.this if source is not None else None
         if type(node) is not exp.Table or type(node.this) is not exp.Identifier:
             self.no("its FROM is not one table: give the name of the plan's table, no subquery and no function")
-        for part in self.others(node, "this", "alias", "db", "catalog"):
+        for part in _others(node, "this", "alias", "db", "catalog"):
             self.no(_REASONS.get(part, f"{part.upper()} is not allowed behind FROM: give the table's name alone"))
         alias = node.args.get("alias")
-        if alias is not None and self.others(alias, "this"):
+        if alias is not None and _others(alias, "this"):
             self.no("names of columns behind FROM are not allowed: give the table's name alone")
         self.qualifiers = {node.alias_or_name.casefold()}
         return str(node.name)
 
-    def column(self, node: Any) -> str:
+    def column(self, node: Expression) -> str:
         """The name of a column of the table; a qualifier must be the table's."""
-        parts = self.others(node, "this")
-        if type(node) is not self.exp.Column or (parts and (parts != ["table"] or not self.of_table(node))):
-            self.no(f"{self.shown(node)} is not a column of the table: give the column's name")
+        parts = _others(node, "this")
+        of_table = parts == ["table"] and str(node.table).casefold() in self.qualifiers
+        if type(node) is not exp.Column or (parts and not of_table):
+            self.no(f"{_shown(node)} is not a column of the table: give the column's name")
         return str(node.name)
 
-    def of_table(self, node: Any) -> bool:
-        return str(node.table).casefold() in self.qualifiers
-
-    def groups(self, group: Any, items: list[tuple[Any, str]]) -> tuple[str, ...]:
-        exp = self.exp
+    def groups(self, group: Expression | None, items: list[tuple[Expression, str]]) -> tuple[str, ...]:
         if group is None:
             return ()
         if group.args.get("all"):
             keys = [node for node, _ in items if type(node) is exp.Column]
-        elif self.others(group, "expressions"):
+        elif _others(group, "expressions"):
             self.no("it groups by something other than columns: ROLLUP, CUBE and sets publish people several times")
         else:
-            keys = [self.ordinal(key, items) for key in group.expressions]
+            keys = [_ordinal(key, items) for key in group.expressions]
         for key in keys:
             if type(key) is not exp.Column:
-                self.no(f"it groups by something other than columns, {self.shown(key)}: derive a column from it first")
+                self.no(f"it groups by something other than columns, {_shown(key)}: derive a column from it first")
         names = tuple(self.column(key) for key in keys)
         if len(set(names)) < len(names):
             self.no("it groups by a column twice: give each once")
         return names
 
-    def ordinal(self, key: Any, items: list[tuple[Any, str]]) -> Any:
-        """``GROUP BY 1`` is the first thing selected."""
-        if type(key) is self.exp.Literal and not key.is_string and key.this.isdigit():
-            place = int(key.this)
-            if 1 <= place <= len(items) and type(items[place - 1][0]) is self.exp.Column:
-                return items[place - 1][0]
-        return key
-
-    # -- aggregates -----------------------------------------------------------------------------------------------
-
-    def aggregate(self, node: Any) -> dict[str, Any]:
-        exp = self.exp
-        kinds = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "average"}
-        kind = kinds.get(type(node))
+    def aggregate(self, node: Expression) -> tuple[str, str | None, tuple[float, float] | None]:
+        """Count, sum or average; the column of a sum, an average or a COUNT(DISTINCT column); bounds."""
+        kind = {"Count": "count", "Sum": "sum", "Avg": "average"}.get(type(node).__name__)
         if kind is None:
             if type(node) is exp.Window:
-                self.no(f"{self.shown(node)} is a window, which is not allowed: what a row tells depends on other rows")
-            self.no(f"{self.shown(node)} is not allowed: {_NOT_PROMISED}")
-        for part in self.others(node, "this", "big_int"):
-            self.no(f"{self.shown(node)} is not allowed, for its {part}: {_NOT_PROMISED}")
+                self.no(f"{_shown(node)} is a window, which is not allowed: what a row tells depends on other rows")
+            self.no(f"{_shown(node)} is not allowed: {_NOT_PROMISED}")
+        for part in _others(node, "this", "big_int"):
+            self.no(f"{_shown(node)} is not allowed, for its {part}: {_NOT_PROMISED}")
         inner = node.this
         if type(inner) is exp.Distinct:
-            return self.distinct(node, inner, kind)
+            columns = inner.expressions
+            if kind != "count" or len(columns) != 1 or type(columns[0]) is not exp.Column or inner.args.get("on"):
+                self.no(
+                    f"{_shown(node)} is not allowed: DISTINCT is for COUNT(DISTINCT person), the plan's person column"
+                )
+            return kind, self.column(columns[0]), None
         if kind == "count":
-            if type(inner) is exp.Star and not self.others(inner):
-                return {"aggregate": kind}
-            if type(inner) is exp.Literal and not inner.is_string:
-                return {"aggregate": kind}
             if type(inner) is exp.Column:
                 self.column(inner)
-                return {"aggregate": kind, "counted": True}
-            self.no(f"{self.shown(node)} is not COUNT(*): count rows, and say which of them in WHERE")
+            elif not (type(inner) is exp.Star and not _others(inner)) and not (
+                type(inner) is exp.Literal and not inner.is_string
+            ):
+                self.no(f"{_shown(node)} is not COUNT(*): count rows, and say which of them in WHERE")
+            return kind, None, None
         column, bounds = self.clamped(inner)
         if type(column) is not exp.Column:
-            self.no(f"{self.shown(node)} is not of one column: derive a column from it first")
-        return {"aggregate": kind, "column": self.column(column), "bounds": bounds}
+            self.no(f"{_shown(node)} is not of one column: derive a column from it first")
+        return kind, self.column(column), bounds
 
-    def distinct(self, node: Any, inner: Any, kind: str) -> dict[str, Any]:
-        columns = inner.expressions
-        if kind != "count" or len(columns) != 1 or type(columns[0]) is not self.exp.Column or inner.args.get("on"):
-            self.no(
-                f"{self.shown(node)} is not allowed: DISTINCT is for COUNT(DISTINCT person), the plan's person column"
-            )
-        return {"aggregate": kind, "distinct": self.column(columns[0])}
-
-    def clamped(self, node: Any) -> tuple[Any, tuple[float, float] | None]:
+    def clamped(self, node: Expression) -> tuple[Expression, tuple[float, float] | None]:
         """A column and its bounds, from LEAST and GREATEST around it in either order."""
-        exp = self.exp
         ends: dict[type, float] = {}
         while type(node) in (exp.Least, exp.Greatest):
             kind, parts = type(node), [node.this, *node.expressions]
-            numbers = [value for part in parts if (value := self.number(part)) is not None]
-            inner = [part for part in parts if self.number(part) is None]
+            numbers = [value for part in parts if (value := _number(part)) is not None]
+            inner = [part for part in parts if _number(part) is None]
             if len(numbers) != 1 or len(inner) != 1 or kind in ends:
-                self.no(f"{self.shown(node)} is not a clamp to two numbers: write LEAST(GREATEST(x, 0), 77)")
+                self.no(f"{_shown(node)} is not a clamp to two numbers: write LEAST(GREATEST(x, 0), 77)")
             ends[kind], node = numbers[0], inner[0]
         if not ends:
             return node, None
@@ -277,56 +255,60 @@ class _Reader:
             self.no("its bounds are not two numbers, the smaller first: write LEAST(GREATEST(x, 0), 77)")
         return node, (ends[exp.Greatest], ends[exp.Least])
 
-    def number(self, node: Any) -> float | None:
-        exp = self.exp
-        if type(node) is exp.Neg:
-            inner = self.number(node.this)
-            return None if inner is None else -inner
-        return float(node.this) if type(node) is exp.Literal and not node.is_string else None
-
-    # -- conditions -----------------------------------------------------------------------------------------------
-
-    def condition(self, tree: Any) -> str:
+    def condition(self, tree: Expression) -> str:
         """The text of a condition, columns without their table; what cannot be promised is refused here already."""
-        exp = self.exp
-        allowed = (
-            exp.And, exp.Or, exp.Not, exp.Paren, exp.Column, exp.Identifier, exp.Literal, exp.Boolean, exp.Null, exp.In,
-            exp.Between, exp.Is, exp.Like, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul,
-            exp.Div, exp.Mod, exp.Neg,
-        )  # fmt: skip
-        tree = tree.transform(self.moment)
-        for node in self.walked(tree):
-            if type(node) not in allowed or (
-                type(node) is exp.In and (node.args.get("query") or node.args.get("unnest"))
-            ):
-                self.no(f"{self.shown(node)} is not allowed in a condition: {self.why(node)}")
+        tree = tree.transform(_moment)
+        waiting = [tree]
+        while waiting:  # without recursion: a condition may be long
+            node = waiting.pop()
+            subquery = type(node) is exp.In and (node.args.get("query") or node.args.get("unnest"))
+            if type(node).__name__ not in _CONDITION_NODES or subquery:
+                self.no(f"{_shown(node)} is not allowed in a condition: {_refusal_reason(node)}")
             if type(node) is exp.Column:
                 self.column(node)
                 node.set("table", None)
+            waiting += node.iter_expressions()
         return render(tree)
 
-    def walked(self, tree: Any) -> Iterator[Any]:
-        """Each node after the one it stands in, without recursion: a condition may be long."""
-        waiting = [tree]
-        while waiting:
-            node = waiting.pop()
-            yield node
-            waiting += node.iter_expressions()
 
-    def moment(self, node: Any) -> Any:
-        """``DATE '2024-12-31'`` as the text that the column beside it gives its type."""
-        exp = self.exp
-        text = type(node) is exp.Cast and type(node.this) is exp.Literal and node.this.is_string
-        return node.this if text and node.to.this.name in ("DATE", "TIMESTAMP", "TIME", "DATETIME") else node
+def _others(node: Expression, *known: str) -> list[str]:
+    """The parts of a node that are there and not known."""
+    return sorted(key for key, value in node.args.items() if value and key not in known and key != "kind")
 
-    def why(self, node: Any) -> str:
-        exp = self.exp
-        if isinstance(node, exp.Subquery | exp.Select | exp.Exists | exp.Any | exp.All) or type(node) is exp.In:
-            return "a subquery looks at other rows, so that one person may move the answer by more than the plan says"
-        if isinstance(node, exp.Window):
-            return "a window looks at other rows"
-        if isinstance(node, exp.Placeholder | exp.Parameter):
-            return "write the value itself"
-        if isinstance(node, exp.Func):
-            return "functions differ between engines, and some between runs; derive a column from it first"
-        return "give columns, literals, comparisons, AND, OR, NOT, IN (…), BETWEEN, IS NULL, LIKE and arithmetic"
+
+def _shown(node: Expression) -> str:
+    return repr(render(node)[:80])
+
+
+def _ordinal(key: Expression, items: list[tuple[Expression, str]]) -> Expression:
+    """``GROUP BY 1`` is the first thing selected."""
+    if type(key) is exp.Literal and not key.is_string and key.this.isdigit():
+        place = int(key.this)
+        if 1 <= place <= len(items) and type(items[place - 1][0]) is exp.Column:
+            return items[place - 1][0]
+    return key
+
+
+def _number(node: Expression) -> float | None:
+    if type(node) is exp.Neg:
+        inner = _number(node.this)
+        return None if inner is None else -inner
+    return float(node.this) if type(node) is exp.Literal and not node.is_string else None
+
+
+def _moment(node: Expression) -> Expression:
+    """``DATE '2024-12-31'`` as the text that the column beside it gives its type."""
+    text = type(node) is exp.Cast and type(node.this) is exp.Literal and node.this.is_string
+    return node.this if text and node.to.this.name in ("DATE", "TIMESTAMP", "TIME", "DATETIME") else node
+
+
+def _refusal_reason(node: Expression) -> str:
+    if isinstance(node, exp.Subquery | exp.Select | exp.Exists | exp.Any | exp.All) or type(node) is exp.In:
+        return "a subquery looks at other rows, so that one person may move the answer by more than the plan says"
+    if isinstance(node, exp.Window):
+        return "a window looks at other rows"
+    if isinstance(node, exp.Placeholder | exp.Parameter):
+        return "write the value itself"
+    if isinstance(node, exp.Func):
+        return "functions differ between engines, and some between runs; derive a column from it first"
+    return f"give {ALLOWED}"

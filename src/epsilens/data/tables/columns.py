@@ -30,21 +30,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .dialect import is_nan, normalized_values
-from .engines import need_ibis
+from .dialect import ibis, is_nan, name_of, normalized_values
 from .row_limit import hash_key, limit_rows
 from .table import open_table
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
 
 MOST_PEOPLE = 10_000_000
 
 
-def column_of(table: Any, name: Any, role: str, parameter: str | None = None) -> Any:
+def column_of(table: ir.Table, name: object, role: str, parameter: str | None = None) -> ir.Column:
     """The column of that exact name, or a sentence that suggests the closest.
 
     >>> import ibis
@@ -62,14 +65,19 @@ def column_of(table: Any, name: Any, role: str, parameter: str | None = None) ->
     raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})", parameter=parameter or role)
 
 
-def value_of(column: Any, role: str) -> Any:
+def is_simple(kind: dt.DataType) -> bool:
+    """Whether values of this type can be compared, counted and hashed on every engine."""
+    texts_and_numbers = kind.is_string() or kind.is_boolean() or kind.is_numeric()
+    return bool(texts_and_numbers or kind.is_date() or kind.is_timestamp() or kind.is_time())
+
+
+def value_of(column: ir.Column, role: str) -> ir.Column:
     """The column as a value an attacker can know, the same on every engine.
 
     NULL is a value of its own ("nothing recorded" is knowledge too). NaN becomes NULL and −0 becomes 0, because
     engines disagree on whether they equal themselves; times with a zone become those of UTC. Lists, structs, maps and
     bytes are refused.
     """
-    ibis = need_ibis()
     name, column = column.get_name(), normalized_values(column)
     kind = column.type()
     if kind.is_floating():
@@ -78,16 +86,7 @@ def value_of(column: Any, role: str) -> Any:
         return ibis.null("string")
     if kind.is_uuid() or kind.is_interval():
         return column.cast("string")
-    simple = (
-        kind.is_string(),
-        kind.is_integer(),
-        kind.is_boolean(),
-        kind.is_decimal(),
-        kind.is_date(),
-        kind.is_timestamp(),
-        kind.is_time(),
-    )
-    if any(simple):
+    if is_simple(kind):
         return column
     raise InputError(
         f"{role} has {name!r} of type {kind}: give columns of text, numbers, booleans or dates, "
@@ -96,7 +95,7 @@ def value_of(column: Any, role: str) -> Any:
     )
 
 
-def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any = None) -> Array:
+def numbers_of(data: object, column: str, *, person: str | None = None, engine: object = None) -> Array:
     """The column's numbers, one a row, or with ``person`` the sum of each person's rows; empty ones are left out.
 
     >>> numbers_of({"age": [30, None, 31]}, "age").tolist()
@@ -109,7 +108,7 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
             raise InputError(
                 f"column is {column!r} of type {values.type()}: give a column of numbers", parameter="column"
             )
-        made: dict[str, Any] = {"x": values.cast("float64")}
+        made = {"x": values.cast("float64")}
         if person is not None:
             made["p"] = value_of(column_of(table, person, "person"), "person")
         rows = table.select(**made)
@@ -131,14 +130,14 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
     return numbers
 
 
-def count_people_once(base: Any, groups: dict[int, int]) -> Any:
+def count_people_once(base: ir.Table, groups: dict[int, int]) -> ir.Table:
     """One row a person: for each query i whether they count (``m{i}``) and in which groups (``g{i}_j``).
 
     ``groups`` maps a query's number to how many columns it is split by. Someone in several groups of a query counts in
-    the one with the smallest hash (:mod:`.kept`), so that one person moves the counts by one.
+    the one with the smallest hash (:mod:`.row_limit`), so that one person moves the counts by one.
     """
     people = joined = base.select("p").distinct()
-    made: dict[str, Any] = {"p": people["p"]}
+    made = {"p": people["p"]}
     for i, columns in groups.items():  # one chain of joins: engines read only so many tables within tables
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
@@ -206,18 +205,18 @@ _CAPITALS = "".join(c for c in map(chr, range(0xC0, 0x530)) if c.lower() != c an
 _SMALL = _CAPITALS.lower()
 
 
-def parse_columns(table: Any, forms: Mapping[str, ColumnFormat], role: str = "read") -> Any:
+def parse_columns(table: ir.Table, forms: Mapping[str, ColumnFormat], role: str = "read") -> ir.Table:
     """The table with these columns read as their forms say."""
     return table.mutate(**{name: _parsed(column_of(table, name, role), form) for name, form in forms.items()})
 
 
-def count_unparsed(table: Any, forms: Mapping[str, ColumnFormat]) -> Any:
+def count_unparsed(table: ir.Table, forms: Mapping[str, ColumnFormat]) -> ir.Table:
     """One row that counts, for each column, the values that its form leaves out though something is recorded."""
     counts = {}
     for name, form in forms.items():
         column = column_of(table, name, "read", "data.read")
         left = _parsed(column, form).isnull() & _is_recorded(column, form)
-        counts[name] = need_ibis().ifelse(left, 1, 0).sum()
+        counts[name] = ibis.ifelse(left, 1, 0).sum()
     return table.aggregate(**counts)
 
 
@@ -235,7 +234,7 @@ def normalize_text(text: str, form: ColumnFormat) -> str:
     return plain.lower() if form.kind is ParsedType.CATEGORY else plain.upper()
 
 
-def _parsed(column: Any, form: ColumnFormat) -> Any:
+def _parsed(column: ir.Column, form: ColumnFormat) -> ir.Value:
     kind = column.type()
     if form.kind is ParsedType.DATE and kind.is_integer():  # 20240131
         column, kind = column.cast("string"), column.cast("string").type()
@@ -252,29 +251,24 @@ def _parsed(column: Any, form: ColumnFormat) -> Any:
                 parameter="read",
             )
         return column.cast("string")
-    return need_ibis().ifelse(_is_recorded(column, form), _READERS[form.kind](column, form), None)
+    return ibis.ifelse(_is_recorded(column, form), _READERS[form.kind](column, form), None)
 
 
-def _is_recorded(column: Any, form: ColumnFormat) -> Any:
+def _is_recorded(column: ir.Column, form: ColumnFormat) -> ir.BooleanValue:
     """Whether something is recorded: not nothing, not blanks, none of the words for nothing."""
     if not column.type().is_string():
         return column.notnull()
     text = _lower(_collapse_blanks(column))
-    words = ["", *(_normalized_null(word) for word in form.empty)]
+    words = ["", *(normalize_text(word, ColumnFormat(ParsedType.CATEGORY)) for word in form.empty)]
     return column.notnull() & ~text.isin(words)
 
 
-def _normalized_null(word: str) -> str:
-    return normalize_text(word, ColumnFormat(ParsedType.CATEGORY))
-
-
-def _collapse_blanks(text: Any) -> Any:
+def _collapse_blanks(text: ir.StringValue) -> ir.StringValue:
     """The text without blanks at its ends, and one blank inside for many."""
     return text.re_replace(f"[{_BLANK}]+", " ").re_replace("^ | $", "")
 
 
-def _parse_number(column: Any, form: ColumnFormat) -> Any:
-    ibis = need_ibis()
+def _parse_number(column: ir.StringValue, form: ColumnFormat) -> ir.FloatingValue:
     text = _collapse_blanks(column)
     grouping = "," if form.decimal == "." else "."
     point = f"[{form.decimal}]"
@@ -288,8 +282,7 @@ def _parse_number(column: Any, form: ColumnFormat) -> Any:
     return ibis.ifelse(negative, -value, value)
 
 
-def _parse_date(column: Any, form: ColumnFormat) -> Any:
-    ibis = need_ibis()
+def _parse_date(column: ir.StringValue, form: ColumnFormat) -> ir.StringValue:
     text = _numeric_date(_collapse_blanks(column))
     pattern, places = _DATES[form.order]
     year, month, day = (text.re_extract(pattern, place) for place in places)
@@ -299,9 +292,8 @@ def _parse_date(column: Any, form: ColumnFormat) -> Any:
     return ibis.ifelse(text.re_search(pattern), iso, ibis.null("string"))
 
 
-def _numeric_date(text: Any) -> Any:
+def _numeric_date(text: ir.StringValue) -> ir.StringValue:
     """A date whose month has a name, or whose digits have nothing between them, as one of digits and hyphens."""
-    ibis = need_ibis()
     named = text.lower()
     for i, month in enumerate(_MONTHS, start=1):
         named = named.re_replace(f"{month}[a-z]*[.]?", f"{i:02d}")
@@ -310,25 +302,22 @@ def _numeric_date(text: Any) -> Any:
     return ibis.ifelse(text.re_search("^[0-9]{8}$"), apart, text)
 
 
-def _lower(text: Any) -> Any:
+def _lower(text: ir.StringValue) -> ir.StringValue:
     return _change_case(text.lower(), _CAPITALS, _SMALL, str.lower)
 
 
-def _upper(text: Any) -> Any:
+def _upper(text: ir.StringValue) -> ir.StringValue:
     return _change_case(text.upper(), _SMALL, _CAPITALS, str.upper)
 
 
-def _change_case(text: Any, before: str, after: str, python: Callable[[str], str]) -> Any:
+def _change_case(text: ir.StringValue, before: str, after: str, python: Callable[[str], str]) -> ir.StringValue:
     """The letters that the engine's own function may leave as they are."""
-    try:
-        engine = text.get_backend().name
-    except Exception:  # an expression that is bound to no engine yet
-        return text
+    engine = name_of(text)
     if engine == "postgres":  # its locale decides
         return text.translate(before, after)
     if engine == "sqlite":  # knows A–Z alone
 
-        @need_ibis().udf.scalar.python(name=f"epsilens_{python.__name__}", signature=((str,), str))  # type: ignore[untyped-decorator]
+        @ibis.udf.scalar.python(name=f"epsilens_{python.__name__}", signature=((str,), str))  # type: ignore[untyped-decorator]
         def letters(value: str) -> str:
             return python(value)
 
@@ -336,7 +325,7 @@ def _change_case(text: Any, before: str, after: str, python: Callable[[str], str
     return text
 
 
-_READERS: dict[ParsedType, Callable[[Any, ColumnFormat], Any]] = {
+_READERS: dict[ParsedType, Callable[[ir.StringValue, ColumnFormat], ir.Value]] = {
     ParsedType.NUMBER: _parse_number,
     ParsedType.DATE: _parse_date,
     ParsedType.CATEGORY: lambda column, form: _lower(_collapse_blanks(column)),

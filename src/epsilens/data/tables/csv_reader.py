@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ...errors import InputError
+from ...errors import InputError, require
 from .csv_sniffer import (
     LONGEST,
     CsvFault,
@@ -52,6 +52,10 @@ from .csv_sniffer import (
 from .dialect import identifier, quoted
 from .engines import Engine, connect
 from .sources import Files, from_parquet
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    from duckdb import DuckDBPyConnection
 
 
 class ValueType(StrEnum):
@@ -216,7 +220,7 @@ class _CsvFile:
 
 
 def write_copies(
-    parts: Sequence[tuple[str, TextFile, CsvLayout]], kinds: Sequence[ValueType], con: Any, folder: Path
+    parts: Sequence[tuple[str, TextFile, CsvLayout]], kinds: Sequence[ValueType], con: DuckDBPyConnection, folder: Path
 ) -> Path:
     """A folder of Parquet files, one for each file."""
     copy = Path(tempfile.mkdtemp(prefix="copy-", dir=folder))
@@ -229,7 +233,9 @@ def write_copies(
     return copy
 
 
-def verified_types(copy: Path, names: Sequence[str], kinds: Sequence[ValueType], con: Any) -> list[ValueType]:
+def verified_types(
+    copy: Path, names: Sequence[str], kinds: Sequence[ValueType], con: DuckDBPyConnection
+) -> list[ValueType]:
     """The kinds that hold for every row."""
     rows = f"read_parquet({quoted(copy / '*.parquet')})"
     asked = [i for i, kind in enumerate(kinds) if kind is not ValueType.TEXT]
@@ -250,7 +256,12 @@ def verified_types(copy: Path, names: Sequence[str], kinds: Sequence[ValueType],
 
 
 def recast_copy(
-    copy: Path, names: Sequence[str], kinds: Sequence[ValueType], now: Sequence[ValueType], con: Any, folder: Path
+    copy: Path,
+    names: Sequence[str],
+    kinds: Sequence[ValueType],
+    now: Sequence[ValueType],
+    con: DuckDBPyConnection,
+    folder: Path,
 ) -> Path:
     """The copy, with the columns whose kind was another one made anew."""
     made = Path(tempfile.mkdtemp(prefix="retyped-", dir=folder))
@@ -264,7 +275,9 @@ def recast_copy(
     return made
 
 
-def _copy_file(part: _CsvFile, kinds: Sequence[ValueType], unnamed: bool, con: Any, room: Path, copy: Path) -> None:
+def _copy_file(
+    part: _CsvFile, kinds: Sequence[ValueType], unnamed: bool, con: DuckDBPyConnection, room: Path, copy: Path
+) -> None:
     """One file into Parquet; where it is not what its head said it is read another way, or refused with the line."""
     tried: set[_Retry] = set()
     own: InputError | None = None
@@ -328,7 +341,7 @@ def _is_content_error(error: Exception) -> bool:
     return type(error).__name__ == "InvalidInputException" or (isinstance(error, OSError) and error.errno is None)
 
 
-def _first_error(part: _CsvFile, con: Any) -> tuple[CsvFault, InputError]:
+def _first_error(part: _CsvFile, con: DuckDBPyConnection) -> tuple[CsvFault, InputError]:
     """What is wrong, and the sentence on the first line of which it is."""
     options = f", store_rejects = true, rejects_table = '{_ERRORS}', rejects_scan = '{_SCANS}', rejects_limit = 100000"
     try:
@@ -358,7 +371,7 @@ def _first_error(part: _CsvFile, con: Any) -> tuple[CsvFault, InputError]:
     )
 
 
-def _write_parquet(con: Any, rows: str, copy: Path, columns: int) -> None:
+def _write_parquet(con: DuckDBPyConnection, rows: str, copy: Path, columns: int) -> None:
     if columns > _WIDE:
         _stream_parquet(con, rows, copy)
         return
@@ -366,10 +379,9 @@ def _write_parquet(con: Any, rows: str, copy: Path, columns: int) -> None:
     con.execute(f"COPY ({rows}) TO {quoted(copy)} (FORMAT parquet, ROW_GROUP_SIZE {group})")
 
 
-def _stream_parquet(con: Any, rows: str, copy: Path) -> None:
+def _stream_parquet(con: DuckDBPyConnection, rows: str, copy: Path) -> None:
     """The same for many columns, for each of which DuckDB's writer and its threads hold memory."""
-    import pyarrow.parquet as pq
-
+    pq = require("pyarrow.parquet", "reading a CSV")
     (threads,) = con.execute("SELECT current_setting('threads')").fetchone()
     con.execute("SET threads = 1")
     try:
@@ -385,7 +397,7 @@ def _stream_parquet(con: Any, rows: str, copy: Path) -> None:
 _PIECES, _SIZE, _ROWS = 8, 1 << 16, 4000
 
 
-def from_csv(files: Files, path: str, engine: Engine) -> Any:
+def from_csv(files: Files, path: str, engine: Engine) -> ir.Table:
     """The table of text files on an engine that reads files; ``path`` is what was given for them."""
     reader = engine if engine.kind == "duckdb" else connect("duckdb")
     folder = Path(tempfile.mkdtemp(prefix="text-", dir=engine.folder()))
@@ -402,7 +414,9 @@ def from_csv(files: Files, path: str, engine: Engine) -> Any:
             reader.close()
 
 
-def _typed_copy(files: Sequence[Path], path: str, con: Any, folder: Path) -> tuple[tuple[str, ...], Path]:
+def _typed_copy(
+    files: Sequence[Path], path: str, con: DuckDBPyConnection, folder: Path
+) -> tuple[tuple[str, ...], Path]:
     """The names of the columns, and the folder of the typed copy."""
     looked: list[tuple[str, TextFile, CsvLayout]] = []
     for file in files:

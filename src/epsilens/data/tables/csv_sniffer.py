@@ -19,15 +19,15 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import IO, Any
 
 from ...errors import InputError
+from .dialect import pa
 from .failures import Failure, failure_of
 from .resources import disk_error, memory_error
 
@@ -316,7 +316,7 @@ def is_windows_1252(path: Path) -> bool:
 
 
 @contextmanager
-def _open_bytes(path: Path, packing: str, name: str) -> Iterator[IO[bytes] | Any]:
+def _open_bytes(path: Path, packing: str, name: str) -> Iterator[io.BufferedIOBase]:
     try:
         with _open_packed(path, packing) as stream:
             yield stream
@@ -326,18 +326,15 @@ def _open_bytes(path: Path, packing: str, name: str) -> Iterator[IO[bytes] | Any
         raise csv_error(name, CsvFault.PACKED) from None
 
 
-def _open_packed(path: Path, packing: str) -> Any:
-    if packing == "gzip":
-        return gzip.open(path)
-    if packing == "bz2":
-        return bz2.open(path)
-    if packing == "xz":
-        return lzma.open(path)
-    if packing == "zstd":
-        import pyarrow as pa
-
-        return pa.input_stream(str(path), compression="zstd")
-    return path.open("rb")
+def _open_packed(path: Path, packing: str) -> io.BufferedIOBase:
+    openers: dict[str, Callable[[Path], io.BufferedIOBase]] = {
+        "": lambda path: path.open("rb"),
+        "gzip": gzip.GzipFile,
+        "bz2": bz2.BZ2File,
+        "xz": lzma.LZMAFile,
+        "zstd": lambda path: pa.input_stream(str(path), compression="zstd"),
+    }
+    return openers[packing](path)
 
 
 def _detect_encoding(head: bytes, whole: bool, name: str) -> str:

@@ -35,7 +35,7 @@ ibis = OptionalModule("ibis", "reading a table")
 pa = OptionalModule("pyarrow", "reading a table")
 
 _Term = TypeVar("_Term")
-_Operator: TypeAlias = "Callable[[ir.NumericValue, ir.NumericValue], ir.NumericValue]"
+Operator: TypeAlias = "Callable[[ir.NumericValue, ir.NumericValue], ir.NumericValue]"
 
 _LARGEST = sys.float_info.max
 _WHOLE = 2.0**63 - 2.0**14  # a hair below what 64 bits hold: it is compared with a rounded number
@@ -185,7 +185,7 @@ def balanced_join(join: Callable[[_Term, _Term], _Term], terms: Sequence[_Term])
     return left[0]
 
 
-def arithmetic(apply: _Operator, left: ir.NumericValue, right: ir.NumericValue) -> ir.NumericValue:
+def arithmetic(apply: Operator, left: ir.NumericValue, right: ir.NumericValue) -> ir.NumericValue:
     """``left`` + - * / % ``right``; unknown where it divides by zero or leaves the range of numbers.
 
     Two whole numbers give one, but for a quotient; a remainder has the sign of the divided.
@@ -210,7 +210,7 @@ def _remainder(left: ir.NumericValue, right: ir.NumericValue, kind: str) -> ir.N
     return left % right
 
 
-def _postgres_arithmetic(apply: _Operator, a: ir.FloatingValue, b: ir.FloatingValue) -> ir.FloatingValue:
+def _postgres_arithmetic(apply: Operator, a: ir.FloatingValue, b: ir.FloatingValue) -> ir.FloatingValue:
     """PostgreSQL complains of results too large or too small, where the others go to infinity and zero."""
     if apply in (operator.add, operator.sub):
         return ibis.ifelse(apply(a / 2, b / 2).abs() <= _LARGEST / 2, apply(a, b), ibis.null("float64"))

@@ -15,14 +15,15 @@ import stat
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .columns import value_of
-from .dialect import as_integer, md5, name_of
-from .engines import need_ibis
+from .columns import is_simple, value_of
+from .dialect import as_integer, ibis, md5, name_of
 from .row_limit import canonical_text
 
 if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
     from .table import OpenTable
 
 
@@ -41,9 +42,9 @@ def content_fingerprint(opened: OpenTable) -> str:
     one pass. Whoever knows all other records finds a person by it: to be hashed under a key, never shown.
     """
     table = opened.table
-    names = sorted(name for name in table.columns if _is_hashable(table[name].type()))
+    names = sorted(name for name in table.columns if is_simple(table[name].type()))
     texts = [canonical_text(_unified_type(value_of(table[name], "table"))) for name in names]
-    row = need_ibis().literal(_KEY)
+    row = ibis.literal(_KEY)
     for text in texts:
         row = row + _BETWEEN + text
     hashed = table.select(row=md5(row))
@@ -53,18 +54,7 @@ def content_fingerprint(opened: OpenTable) -> str:
     return repr((sorted(map(str, table.columns)), [int(got[name] or 0) for name in ("rows", *sums)]))
 
 
-def _is_hashable(kind: Any) -> bool:
-    return bool(
-        kind.is_string()
-        or kind.is_boolean()
-        or kind.is_numeric()
-        or kind.is_date()
-        or kind.is_timestamp()
-        or kind.is_time()
-    )
-
-
-def _unified_type(column: Any) -> Any:
+def _unified_type(column: ir.Column) -> ir.Column:
     kind = column.type()
     if kind.is_boolean():
         return as_integer(column).cast("float64")
@@ -75,9 +65,8 @@ def _unified_type(column: Any) -> Any:
     return column.nullif("") if kind.is_string() else column
 
 
-def _hex_number(digits: Any, start: int) -> Any:
+def _hex_number(digits: ir.StringValue, start: int) -> ir.IntegerValue:
     """The number of seven hexadecimal digits from ``start`` on."""
-    ibis = need_ibis()
     if name_of(digits) == "duckdb":
         return (ibis.literal("0x") + digits.substr(start, _WIDE)).cast("int64")
     places: Sequence[int] = range(start, start + _WIDE)

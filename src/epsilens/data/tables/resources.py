@@ -20,7 +20,7 @@ import weakref
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from ...errors import InputError
 
@@ -59,7 +59,7 @@ class Memory:
         """As many as the processors, and as have enough memory each."""
         return max(1, min(_processors(), self.engine // _PER_THREAD))
 
-    def settings(self, folder: Path) -> dict[str, Any]:
+    def settings(self, folder: Path) -> dict[str, object]:
         """What a DuckDB connection is made with, when it spills into ``folder``."""
         return {
             "memory_limit": f"{self.engine}B",

@@ -15,10 +15,13 @@ change with them. The key is public and was fixed before any data: what is kept 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .dialect import as_integer, md5, name_of
-from .engines import need_ibis
+from .dialect import as_integer, ibis, md5, name_of
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
 
 #: Fixed once; another key would keep other rows, no better and no worse ones.
 KEY = "epsilens 2026"
@@ -30,7 +33,7 @@ _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
 _STEP = 2.0**62
 
 
-def canonical_text(column: Any) -> Any:
+def canonical_text(column: ir.Column) -> ir.StringValue:
     """The column as text, the same on every engine; NULL is a text of its own.
 
     Engines write floating numbers differently, so these are cut into whole numbers of 1 and of 2^-62, each step exact:
@@ -55,17 +58,16 @@ def canonical_text(column: Any) -> Any:
     return text.fill_null(_NOTHING)
 
 
-def _day(column: Any) -> Any:
+def _day(column: ir.Column) -> ir.StringValue:
     return (column.year() * 10_000 + column.month() * 100 + column.day()).cast("string")
 
 
-def _second(column: Any) -> Any:
+def _second(column: ir.Column) -> ir.StringValue:
     seconds = column.second().cast("int64")  # Spark's has decimals
     return (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
 
 
-def _digits(x: Any) -> Any:
-    ibis = need_ibis()
+def _digits(x: ir.FloatingValue) -> ir.StringValue:
     size = ibis.least(x.abs(), ibis.literal(_STEP))
     whole = size.floor()
     sign = ibis.ifelse(x < 0, "-", "")
@@ -73,12 +75,11 @@ def _digits(x: Any) -> Any:
     return ibis.ifelse(x.isnull(), ibis.null("string"), text)  # least takes NULL for the larger one
 
 
-def hash_key(table: Any, columns: Sequence[str]) -> Any:
+def hash_key(table: ir.Table, columns: Sequence[str]) -> ir.Value:
     """The key to sort by: the hash of these columns of the table, in this order.
 
     DuckDB sorts a number in a third of the memory that a text takes; the digits of either are in the same order.
     """
-    ibis = need_ibis()
     text = ibis.literal(KEY)
     for name in columns:
         text = text + _BETWEEN + canonical_text(table[name])
@@ -86,14 +87,13 @@ def hash_key(table: Any, columns: Sequence[str]) -> Any:
     return (ibis.literal("0x") + digits).cast("int64") if name_of(text) == "duckdb" else digits
 
 
-def distinct_row_hashes(rows: Any, content: Sequence[str], beside: Sequence[str] = ()) -> Any:
+def distinct_row_hashes(rows: ir.Table, content: Sequence[str], beside: Sequence[str] = ()) -> ir.Table:
     """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones.
 
     ``beside`` are columns that are no part of the content (those that tell a secret): of rows with the same content
     they only say which is numbered first, so that whoever does not look at them sees the same rows kept whatever they
     hold.
     """
-    ibis = need_ibis()
     first, second, number = "epsilens first", "epsilens second", "epsilens number"
     placed = rows.mutate(**{first: hash_key(rows, [OWNER, *content])})
     if beside:
@@ -107,17 +107,16 @@ def distinct_row_hashes(rows: Any, content: Sequence[str], beside: Sequence[str]
     return done.drop(first, number, *([second] if beside else []))
 
 
-def _is_truncated(kind: Any) -> bool:
+def _is_truncated(kind: dt.DataType) -> bool:
     return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp() or kind.is_time())
 
 
-def limit_rows(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
+def limit_rows(items: ir.Table, most: Mapping[str, int], ties: Sequence[str] = ()) -> ir.Table:
     """For each flag (a column that says whether an item is covered) whether the item is kept, as ``kept_{flag}``.
 
     Of an owner's (``p``) items with the flag, at most ``most[flag]`` are kept, those with the least ``hash_``; flags
     share one sort. ``ties`` decide where hashes are the same.
     """
-    ibis = need_ibis()
     so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
     return items.mutate(
         **{

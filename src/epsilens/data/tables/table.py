@@ -21,12 +21,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...errors import InputError
 from .address import masked
 from .csv_reader import from_csv
-from .engines import FILE_ENGINES, Engine, connect, connect_address, find_table, is_spark_frame, need_ibis, on_session
+from .dialect import ibis
+from .engines import FILE_ENGINES, Engine, connect, connect_address, find_table, is_spark_frame, on_session
 from .failures import failure_phrase
 from .frames import as_arrow, check_names, is_streamed, write_parquet
 from .sources import (
@@ -44,12 +45,16 @@ from .sources import (
     source_of,
 )
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    from pyspark.sql import DataFrame
+
 
 @dataclass
 class OpenTable:
     """An Ibis table expression with the engine that runs it."""
 
-    table: Any
+    table: ir.Table
     engine: Engine
     name: str
 
@@ -71,7 +76,7 @@ def reading(opened: OpenTable) -> Iterator[None]:
         yield
 
 
-def open_table(data: Any, engine: Any = None) -> OpenTable:
+def open_table(data: object, engine: object = None) -> OpenTable:
     """Open ``data`` on ``engine``.
 
     Parameters
@@ -84,7 +89,6 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         None or ``"duckdb"`` for DuckDB inside the process, ``"spark"``, an Ibis URL, an Ibis connection or a
         SparkSession.
     """
-    ibis = need_ibis()
     if isinstance(data, OpenTable):
         return data
     if isinstance(data, ibis.expr.types.Table):
@@ -132,11 +136,11 @@ def _source_label(source: Source) -> str:
             return type(data).__name__
 
 
-def _engine_label(engine: Any) -> str:
+def _engine_label(engine: object) -> str:
     return repr(masked(engine)) if isinstance(engine, str) else type(engine).__name__
 
 
-def _files_before_start(source: Source, engine: Any) -> Files | None:
+def _files_before_start(source: Source, engine: object) -> Files | None:
     """The files meant, found before an engine is started; on a database a name may also be a table's."""
     if isinstance(source, Bundled):
         return files_at(str(source.dataset.path))
@@ -145,7 +149,7 @@ def _files_before_start(source: Source, engine: Any) -> Files | None:
     return None
 
 
-def _open_source(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str]:
+def _open_source(source: Source, engine: Engine, files: Files | None) -> tuple[ir.Table, str]:
     if isinstance(source, Frame):
         return _from_frame(source.data, engine), type(source.data).__name__
     if isinstance(source, Url):
@@ -184,12 +188,12 @@ def _check_reads_files(engine: Engine, what: str) -> None:
         )
 
 
-def _table_by_name(engine: Engine, name: str, where: str) -> Any:
+def _table_by_name(engine: Engine, name: str, where: str) -> ir.Table:
     with engine.safely():
         return find_table(engine.connection, name, where)
 
 
-def _from_ibis(data: Any, engine: Any) -> OpenTable:
+def _from_ibis(data: ir.Table, engine: object) -> OpenTable:
     try:
         home = data.get_backend()
     except Exception as error:
@@ -208,7 +212,7 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
     return OpenTable(data, Engine(home, table="Ibis table", columns=tuple(data.columns)), "Ibis table")
 
 
-def _from_spark(data: Any, engine: Any) -> OpenTable:
+def _from_spark(data: DataFrame, engine: object) -> OpenTable:
     """A frame of Spark on its own session, which is left as it was."""
     session = data.sparkSession
     own = engine is None or engine in ("spark", "pyspark") or engine is session
@@ -226,7 +230,7 @@ def _from_spark(data: Any, engine: Any) -> OpenTable:
         raise
 
 
-def _from_remote(url: Url, engine: Engine) -> Any:
+def _from_remote(url: Url, engine: Engine) -> ir.Table:
     """A file far away: Spark has its own ways there; DuckDB would have to fetch an extension first."""
     if engine.kind != "pyspark" or not url.text.lower().endswith(PARQUET) or url.scheme.startswith("http"):
         raise InputError(
@@ -238,7 +242,7 @@ def _from_remote(url: Url, engine: Engine) -> Any:
         return engine.spark_view(engine.connection._session.read.parquet(url.text))
 
 
-def _from_frame(data: Any, engine: Engine) -> Any:
+def _from_frame(data: object, engine: Engine) -> ir.Table:
     _check_reads_files(engine, type(data).__name__)
     if is_streamed(data) or engine.kind == "pyspark":
         # To Spark through Parquet, because the way through pandas turns integers with NULL into floats.
