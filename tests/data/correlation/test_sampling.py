@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from tests.data.correlation.samples import without_engine
 
 from epsilens.attacks import correlated
+from epsilens.attacks.correlated import Worst
 from epsilens.data.correlation import moments
 from epsilens.data.correlation.intraclass import group_relatedness
 from epsilens.data.correlation.moments import _adversaries, drawn_interval, normal_interval, regression
@@ -61,7 +61,7 @@ def test_coverage_for_normal_rows(n: int, rows: int, sigma: float | None) -> Non
     for _ in range(400):
         seen = np.cov((random.normal(size=(rows, n)) @ factor.T).T)
         value = largest(seen, sigma)
-        found = SimpleNamespace(upper=value, leakage=value)
+        found = Worst(value, "leakage", 0, (), value, complete=True, method="closed form")
         interval = normal_interval(seen, np.ones(n), np.ones(n), rows, 0.95, found, **noise)
         above += truth <= interval.high
         below += truth >= interval.low

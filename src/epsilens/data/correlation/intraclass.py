@@ -29,7 +29,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import fdtri, ndtr, ndtri
@@ -41,10 +41,13 @@ from ...errors import InputError
 from ...numerics.roots import root
 from ...numerics.values import FrozenMapping, ValueSemantics
 from ..tables.columns import column_of, value_of
-from ..tables.dialect import SumGrid, exact_sum
-from ..tables.engines import need_ibis
+from ..tables.dialect import SumGrid, exact_sum, ibis
+from ..tables.engines import Engine
 from ..tables.table import OpenTable, open_table, reading
 from .moments import Bounds, centred, float_column
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 # -- analysis of variance ----------------------------------------------------------------------------------------------
 #
@@ -347,7 +350,7 @@ def _possible_range(rho: float, n: int) -> float:
 
 
 def group_relatedness(
-    table: Any, column: str, by: str, bounds: Bounds | None = None, confidence: float = 0.95, engine: Any = None
+    table: object, column: str, by: str, bounds: Bounds | None = None, confidence: float = 0.95, engine: object = None
 ) -> Relatedness:
     """How alike the values of ``column`` are for rows that share a value of ``by``.
 
@@ -378,9 +381,8 @@ def table_relatedness(opened: OpenTable, column: str, by: str, bounds: Bounds | 
     return relatedness_estimate(found, method, column, by, confidence)
 
 
-def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -> tuple[GroupSums, UpperEnd]:
+def _sums(engine: Engine, rows: ir.Table, column: str, by: str, bounds: Bounds | None) -> tuple[GroupSums, UpperEnd]:
     """What the engine hands back, and what the range of the values is known from."""
-    ibis = need_ibis()
     usable = rows["v"].notnull() & rows["g"].notnull()
     used, (centre,), (spread,) = centred(engine, rows.filter(usable), ["v"])
     if not used:
@@ -404,7 +406,7 @@ def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -
     sizes = tuple(_product(most["b"], most["q"], *degrees) for degrees in _DEGREES)
     alike = {"i": (_STEPS * b / a).floor(), "j": (_STEPS * q / a).floor()}
     grids = {name: SumGrid.of(size, int(most["n"])) for name, size in zip(POWERS, sizes, strict=True)}
-    sums: dict[str, Any] = {}
+    sums: dict[str, ir.Scalar] = {}
     for name, value in zip(POWERS, powers, strict=True):
         sums |= {f"{name}_{k}": part.sum() for k, part in enumerate(grids[name].parts(value))}
     got = engine.fetch(each.group_by(["ok", "a"], **alike).agg(groups=each.count(), **sums).limit(_MOST_CELLS + 1))

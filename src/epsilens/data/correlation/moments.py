@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,14 @@ from ...checks import Array
 from ...errors import InputError
 from ...results import join_words
 from ..tables.columns import column_of, value_of
-from ..tables.dialect import as_integer, finite, is_nan, normalized_values, stacked_pairs
-from ..tables.engines import Engine, need_ibis
+from ..tables.dialect import as_integer, finite, ibis, is_nan, normalized_values, stacked_pairs
+from ..tables.engines import Engine
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
+
+    from ...attacks.correlated import Worst
 
 _HALVES = 80
 #: The most combinations of values a joint table may have, seen or not.
@@ -58,14 +64,14 @@ class RecordTable:
     ``bounds`` are those of the records that have some, ``unit`` is what a row stands for.
     """
 
-    base: Any
+    base: ir.Table
     engine: Engine
     names: tuple[str, ...]
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     unit: str = "rows"
 
     @property
-    def columns(self) -> list[Any]:
+    def columns(self) -> list[ir.FloatingColumn]:
         """The records' columns."""
         return [self.base[f"x{i}"] for i in range(len(self.names))]
 
@@ -94,9 +100,8 @@ class StepCounts:
     missing: int
 
 
-def float_column(column: Any, role: str, bounds: Bounds | None = None) -> Any:
+def float_column(column: ir.Column, role: str, bounds: Bounds | None = None) -> ir.FloatingColumn:
     """The column as a float64, NULL where it is NaN or infinite, moved into the bounds."""
-    ibis = need_ibis()
     kind, name = column.type(), column.get_name()
     if kind.is_boolean():
         column = as_integer(normalized_values(column))
@@ -116,7 +121,7 @@ def float_column(column: Any, role: str, bounds: Bounds | None = None) -> Any:
 
 
 def wide_records(
-    table: Any,
+    table: ir.Table,
     engine: Engine,
     columns: Sequence[str],
     bounds: Mapping[str, Bounds] | None = None,
@@ -134,7 +139,7 @@ def wide_records(
     return RecordTable(table.select(**made), engine, names, limits)
 
 
-def is_complete(records: RecordTable) -> Any:
+def is_complete(records: RecordTable) -> ir.BooleanColumn:
     """Whether a row has every value."""
     ok = records.columns[0].notnull()
     for column in records.columns[1:]:
@@ -142,12 +147,11 @@ def is_complete(records: RecordTable) -> Any:
     return ok
 
 
-def centred(engine: Engine, rows: Any, names: Sequence[str]) -> tuple[int, Array, Array]:
+def centred(engine: Engine, rows: ir.Table, names: Sequence[str]) -> tuple[int, Array, Array]:
     """How many rows there are, and of each column a centre near its mean and a spread, a power of two.
 
     The spread is about four times the mean distance from the mean; the centre is a multiple of its 256th part.
     """
-    ibis = need_ibis()
     asked = {f"m{i}": _halved(rows[name]).mean() for i, name in enumerate(names)}
     got = engine.fetch(rows.aggregate(n=rows.count(), **asked)).to_pylist()[0]
     if not got["n"]:
@@ -163,9 +167,8 @@ def centred(engine: Engine, rows: Any, names: Sequence[str]) -> tuple[int, Array
     return int(got["n"]), np.where(np.isfinite(rounded), rounded, mean), spread
 
 
-def _halved(column: Any) -> Any:
+def _halved(column: ir.FloatingColumn) -> ir.FloatingColumn:
     """The number so many times halved that no sum of them is too large, and none of them vanishes."""
-    ibis = need_ibis()
     return ibis.ifelse(column.abs() < 1e-200, 0.0, column) * 2.0**-_HALVES
 
 
@@ -191,7 +194,6 @@ def moments(records: RecordTable) -> Moments:
     ([[2.333333, 5.5], [5.5, 13.0]], 3, 1)
     >>> opened.close()
     """
-    ibis = need_ibis()
     n = len(records.names)
     centre, spread = _centre(records)
     ok, none = is_complete(records), ibis.null("float64")
@@ -284,7 +286,7 @@ def step_counts(records: RecordTable) -> StepCounts:
     return counted_steps(_counted(records.engine, flat))
 
 
-def _counted(engine: Engine, flat: Any) -> Any:
+def _counted(engine: Engine, flat: ir.Table) -> pyarrow.Table:
     """How often each step occurs; of no more steps than a chain of so many states can have."""
     most = 3 * (MOST_STATES + 1) ** 2  # three kinds, and each end may be empty
     got = engine.fetch(flat.group_by(["k", "a", "b"]).agg(n_=flat.count()).limit(most + 1))
@@ -300,7 +302,7 @@ def _too_many_states(how_many: str) -> InputError:
     )
 
 
-def counted_steps(got: Any) -> StepCounts:
+def counted_steps(got: pyarrow.Table) -> StepCounts:
     """Steps from grouped rows: k is 0 for a first value, 1 for a step from a to b, else what is left out."""
     kind, count = (got[c].to_numpy(zero_copy_only=False).astype(np.int64) for c in ("k", "n_"))
     a, b = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in "ab")
@@ -328,7 +330,7 @@ def counted_steps(got: Any) -> StepCounts:
     return StepCounts(values, starts, counts, int(count[kind == 0].sum()), lost)
 
 
-def _rows(table: Any, value: str, person: str, time: str, bounds: Bounds | None) -> Any:
+def _rows(table: ir.Table, value: str, person: str, time: str, bounds: Bounds | None) -> ir.Table:
     """The rows that say whose, when and (perhaps) how much: p, t, v."""
     roles = {"columns": value, "person": person, "time": time}
     for role, name in roles.items():
@@ -343,7 +345,7 @@ def _rows(table: Any, value: str, person: str, time: str, bounds: Bounds | None)
     return made.filter(made["p"].notnull() & made["t"].notnull())
 
 
-def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
+def times_of(engine: Engine, rows: ir.Table, person: str, time: str) -> list[object]:
     """The different times in their order, after making sure that nobody has two rows for one of them."""
     each = rows.group_by("t").agg(n=rows.count(), people=rows["p"].nunique())
     got = engine.fetch(each.limit(MOST_RECORDS + 1)).to_pylist()
@@ -366,7 +368,7 @@ def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
 
 
 def panel_records(
-    table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
+    table: ir.Table, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
 ) -> RecordTable:
     """One row a person, one record a time.
 
@@ -385,10 +387,9 @@ def panel_records(
 
 
 def panel_step_counts(
-    table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
+    table: ir.Table, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None
 ) -> tuple[StepCounts, tuple[str, ...]]:
     """First values of people and steps between neighbouring times, and the names of the times."""
-    ibis = need_ibis()
     rows = _rows(table, value, person, time, bounds)
     times = times_of(engine, rows, person, time)
     rows = rows.filter(rows["v"].notnull())
@@ -402,7 +403,7 @@ def panel_step_counts(
     return counted_steps(_counted(engine, flat)), _named(time, times)
 
 
-def _named(time: str, times: list[Any]) -> tuple[str, ...]:
+def _named(time: str, times: list[object]) -> tuple[str, ...]:
     return tuple(f"{time} {t:g}" if isinstance(t, float) else f"{time} {t}" for t in times)
 
 
@@ -505,7 +506,7 @@ def normal_interval(
     reach: Array,
     rows: int,
     confidence: float,
-    worst: Any,
+    worst: Worst,
     *,
     scale: float | None = None,
     sigma: float | None = None,
@@ -520,7 +521,7 @@ def normal_interval(
     assert noise is not None
     own = sigma is not None and own_noise
 
-    def read(m: Any, beta: Array, v: Array, left: Array, df: Array) -> tuple[Array, Array]:
+    def read(m: Array, beta: Array, v: Array, left: Array, df: Array) -> tuple[Array, Array]:
         error = inflated * np.sqrt(left / v / df)
         if not own:
             up = np.abs(beta) + stdtrit(df, 1 - tail) * error

@@ -15,18 +15,23 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from ..queries import Query
+from ..queries import Query, QueryKind
 from ..tables.columns import count_people_once
 from ..tables.conditions import open_terms
-from ..tables.engines import Engine, need_ibis
+from ..tables.dialect import ibis, pa, pc
+from ..tables.engines import Engine
 from .request import ScanRequest
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
 
 # -- joint groups ------------------------------------------------------------------------------------------------------
 #
@@ -40,6 +45,10 @@ from .request import ScanRequest
 MOST_CELLS = 5_000_000
 
 Integers: TypeAlias = NDArray[np.int64]
+#: What must agree for two answers to be subtracted: counts, or the kind, column and bounds of a sum.
+Aggregate: TypeAlias = tuple[str] | tuple[QueryKind, str | None, tuple[float, float]]
+#: The terms that are left open, and the groups by columns that are no quasi-identifiers.
+Secret: TypeAlias = tuple[frozenset[str], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -73,8 +82,8 @@ class QueryFamily:
     sides cover the people they cover.
     """
 
-    aggregate: tuple[Any, ...]
-    secret: tuple[Any, ...] | None
+    aggregate: Aggregate
+    secret: Secret | None
     sides: tuple[QuerySide, ...]
 
     @property
@@ -96,7 +105,7 @@ class QueryFamily:
 def query_families(request: ScanRequest) -> tuple[QueryFamily, ...]:
     """The families of the planned queries: as they are, then with the secret left open."""
     queries, quasi = request.queries, request.quasi_identifiers
-    made: dict[tuple[tuple[Any, ...], tuple[Any, ...] | None], list[QuerySide]] = {}
+    made: dict[tuple[Aggregate, Secret | None], list[QuerySide]] = {}
     for i, query in enumerate(queries):
         made.setdefault((_aggregate_key(query), None), []).append(QuerySide(i, i, query, bool(query.groups)))
     for i, query in enumerate(queries):
@@ -108,7 +117,7 @@ def query_families(request: ScanRequest) -> tuple[QueryFamily, ...]:
     return tuple(QueryFamily(aggregate, secret, tuple(sides)) for (aggregate, secret), sides in made.items())
 
 
-def _aggregate_key(query: Query) -> tuple[Any, ...]:
+def _aggregate_key(query: Query) -> Aggregate:
     return ("count",) if query.bounds is None else (query.kind, query.column, query.bounds)
 
 
@@ -121,8 +130,8 @@ class JointGroups:
     """
 
     engine: Engine
-    base: Any
-    cells: Any
+    base: ir.Table
+    cells: pyarrow.Table
     n: Integers
     low: Integers | None
     high: Integers | None
@@ -143,7 +152,7 @@ class JointGroups:
             self.numbers[side] = np.where(inside, ids, -1)
         return self.numbers[side]
 
-    def values(self, side: QuerySide, number: int) -> tuple[Any, ...]:
+    def values(self, side: QuerySide, number: int) -> tuple[object, ...]:
         """The group's values."""
         if side not in self.firsts:
             ids = self.ids(side)
@@ -178,8 +187,8 @@ class JointGroupings:
     """The joint groups of all counts, of all sums and averages, or of any few queries; each grouping is made once."""
 
     engine: Engine
-    base: Any
-    people: Any
+    base: ir.Table
+    people: ir.Table | None
     families: tuple[QueryFamily, ...]
     made: dict[tuple[int, ...], JointGroups | None] = field(default_factory=dict)
 
@@ -201,10 +210,10 @@ class JointGroupings:
 
 
 def joint_groupings(
-    engine: Engine, base: Any, request: ScanRequest, families: tuple[QueryFamily, ...]
+    engine: Engine, base: ir.Table, request: ScanRequest, families: tuple[QueryFamily, ...]
 ) -> JointGroupings:
     """What the joint groups of these families are made from."""
-    shown: dict[str, Any] = {}
+    shown: dict[str, ir.Value] = {}
     for side in (side for family in families for side in family.sides):
         i, c, query = side.index, side.column, side.query
         covered = base[f"m{i}"] if c == i else base[f"k{i}"]
@@ -221,9 +230,8 @@ def joint_groupings(
     return JointGroupings(engine, base, people, families)
 
 
-def _grouped_jointly(engine: Engine, base: Any, sides: Sequence[QuerySide], person: bool) -> JointGroups | None:
-    ibis = need_ibis()
-    made: dict[str, Any] = {}
+def _grouped_jointly(engine: Engine, base: ir.Table, sides: Sequence[QuerySide], person: bool) -> JointGroups | None:
+    made: dict[str, ir.Value] = {}
     for side in sides:
         flag = base[f"m{side.column}"]
         made[f"m{side.column}"] = flag
@@ -242,11 +250,8 @@ def _grouped_jointly(engine: Engine, base: Any, sides: Sequence[QuerySide], pers
     return JointGroups(engine, base, cells, cells["n"].to_numpy().astype(np.int64), low, high)
 
 
-def _person_ranks(cells: Any) -> tuple[Integers, Integers]:
+def _person_ranks(cells: pyarrow.Table) -> tuple[Integers, Integers]:
     """The least and largest person of each cell as numbers in the same order, whatever a person is."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not cells.num_rows:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     both = pa.chunked_array([*cells["lo"].chunks, *cells["hi"].chunks]).combine_chunks()
@@ -261,6 +266,8 @@ def _person_ranks(cells: Any) -> tuple[Integers, Integers]:
 
 Names: TypeAlias = NDArray[np.uint64]
 _Key: TypeAlias = tuple[int, bool, int, bool]
+#: What components that are solved alike have in common.
+_Form: TypeAlias = tuple[tuple[int, ...], bytes, bytes, tuple[tuple[int, ...], ...]]
 
 
 # -- pairs of answers --------------------------------------------------------------------------------------------------
@@ -289,10 +296,10 @@ class IsolatingPair:
     second: str
     answers: int
     people: int
-    groups: tuple[tuple[Any, Any], ...] = ()
+    groups: tuple[tuple[tuple[object, ...], tuple[object, ...]], ...] = ()
     compared: bool = True
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The pair as plain values."""
         return {**vars(self), "groups": [list(map(str, g)) for g in self.groups]}
 
@@ -307,7 +314,7 @@ class _PairHit:
     owner: int
 
     @property
-    def values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def values(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
         a, b = (self.joint.values(side, number) for side, number in zip(self.sides, self.groups, strict=True))
         return a, b
 
@@ -628,7 +635,7 @@ class AnswerCombination:
         """Whether one answer is enough: it covers a single person."""
         return len(self.weights) == 1
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The combination as plain values."""
         lists = {name: list(getattr(self, name)) for name in ("queries", "weights", "moved")}
         return {**vars(self), **lists, "pair": self.pair}
@@ -660,7 +667,7 @@ class _PersonIsolation:
 
 def isolating_combinations(found: JointGroupings, min_query_size: int) -> tuple[AnswerCombination, ...]:
     """Whom the planned answers isolate, alone or together; the people of each kind of combination counted."""
-    ways: dict[tuple[tuple[Any, ...], int, int], _PersonIsolation] = {}
+    ways: dict[tuple[Aggregate, int, int], _PersonIsolation] = {}
     lost = []
     for family in found.families:
         joint = found.of(family.sides)
@@ -752,7 +759,7 @@ class _AnswerPatterns:
         if int((self.cells >= 0).sum()) > MOST_ENTRIES:
             return [(owner, self._bounded(owner, used)) for owner, used in simple.items()], False
         made: dict[int, _PersonIsolation] = {}
-        seen: dict[Any, tuple[tuple[int, _PersonIsolation], ...]] = {}
+        seen: dict[_Form, tuple[tuple[int, _PersonIsolation], ...]] = {}
         for answers, patterns in self._components():
             if len(answers) > MOST_ANSWERS or len(patterns) > MOST_PATTERNS:
                 compared = False
@@ -780,7 +787,7 @@ class _AnswerPatterns:
         answers: Integers,
         patterns: Integers,
         simple: Mapping[int, tuple[int, ...]],
-        seen: dict[Any, tuple[tuple[int, _PersonIsolation], ...]],
+        seen: dict[_Form, tuple[tuple[int, _PersonIsolation], ...]],
     ) -> list[tuple[int, _PersonIsolation]]:
         """One component, by linear algebra; components of the same form are solved once."""
         local = np.where(self.cells[patterns] >= 0, np.searchsorted(answers, self.cells[patterns]), -1)

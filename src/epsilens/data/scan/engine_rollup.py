@@ -9,17 +9,23 @@ every larger one: a larger one then looks only at those whom a smaller one left.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ..tables.dialect import as_integer
-from ..tables.engines import Engine, need_ibis
+from ..tables.dialect import as_integer, engine_function, ibis
+from ..tables.engines import Engine
 from .equivalence_classes import BaseShape, RollupCounts, Subset, SubsetIsolation
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
 
 # -- codes -------------------------------------------------------------------------------------------------------------
 #
@@ -43,39 +49,37 @@ class _CodedColumn:
     The expression is a function of the table because a join gives the table new columns.
     """
 
-    numbers: Callable[[Any], Any]
+    numbers: Callable[[ir.Table], ir.IntegerValue]
     largest: int
     card: int
     table: NDArray[np.uint32] | None = None
+
+
+#: A column numbered by a list of its values, None where that is too long; and the table, which has the list joined.
+_ListedColumn: TypeAlias = "tuple[_CodedColumn | None, ir.Table]"
 
 
 @dataclass(frozen=True)
 class EncodedRows:
     """The rows of a table with columns ``t0…`` that become codes from 0 to ``cards[j] − 1``."""
 
-    table: Any
+    table: ir.Table
     cards: tuple[int, ...]
     lookup: tuple[NDArray[np.uint32] | None, ...]
 
-    def codes(self, batch: Any, j: int) -> NDArray[Any]:
+    def codes(self, batch: pyarrow.RecordBatch, j: int) -> NDArray[np.unsignedinteger]:
         """The codes of column j in a batch of the table."""
         found = batch.column(f"t{j}").to_numpy(zero_copy_only=False)
         table = self.lookup[j]
-        made: NDArray[Any] = found if table is None else table[found]
+        made: NDArray[np.unsignedinteger] = found if table is None else table[found]
         return made
 
 
-def encode_rows(engine: Engine, base: Any, shape: BaseShape) -> EncodedRows | None:
+def encode_rows(engine: Engine, base: ir.Table, shape: BaseShape) -> EncodedRows | None:
     """The rows of ``base`` as numbers, or None where a list of values is too long."""
-    ends = _value_ranges(engine, base, shape.keys)
-    made: list[_CodedColumn] = []
-    for j, name in enumerate(shape.keys):
-        column = _range_column(name, ends.get(name))
-        if column is None:
-            column, base = _dictionary_column(engine, base, j)
-        if column is None:
-            return None
-        made.append(column)
+    made, base = _coded_columns(engine, base, shape, _dictionary_column)
+    if made is None:
+        return None
     shown = {f"t{j}": column.numbers(base).cast(_unsigned_type(column.largest)) for j, column in enumerate(made)}
     table = base.select(**shown, **{c: base[c] for c in shape.sums})
     return EncodedRows(table, tuple(c.card for c in made), tuple(c.table for c in made))
@@ -88,38 +92,44 @@ class PackedRows:
     The number has at most 62 bits, so that it is above 0 on every engine.
     """
 
-    table: Any
+    table: ir.Table
     masks: tuple[int, ...]
     cards: tuple[int, ...]
 
 
-def pack_rows(engine: Engine, base: Any, shape: BaseShape, others: Sequence[str]) -> PackedRows | None:
+def pack_rows(engine: Engine, base: ir.Table, shape: BaseShape, others: Sequence[str]) -> PackedRows | None:
     """``base`` with one word for its quasi-identifiers, and ``others`` of its columns; None where it is too wide."""
-    ends = _value_ranges(engine, base, shape.keys)
-    made: list[_CodedColumn] = []
-    for j, name in enumerate(shape.keys):
-        column = _range_column(name, ends.get(name))
-        if column is None:
-            column, base = _joined_column(engine, base, j)
-        if column is None:
-            return None
-        made.append(column)
-    bits = [max(1, (column.card - 1).bit_length()) for column in made]
-    if sum(bits) > 62:
+    made, base = _coded_columns(engine, base, shape, _joined_column)
+    bits = [max(1, (column.card - 1).bit_length()) for column in made or ()]
+    if made is None or sum(bits) > 62:
         return None
     shifts = [sum(bits[:j]) for j in range(len(bits))]
-    word = None
-    for column, shift in zip(made, shifts, strict=True):
-        part = column.numbers(base).cast("int64") * (1 << shift)
-        word = part if word is None else word + part
+    parts = [column.numbers(base).cast("int64") * (1 << shift) for column, shift in zip(made, shifts, strict=True)]
+    word = reduce(operator.add, parts)
     table = base.select(w=word, **{c: base[c] for c in others})
     masks = tuple(((1 << wide) - 1) << shift for wide, shift in zip(bits, shifts, strict=True))
     return PackedRows(table, masks, tuple(column.card for column in made))
 
 
-def _value_ranges(engine: Engine, base: Any, names: Sequence[str]) -> dict[str, tuple[int | None, int | None]]:
+def _coded_columns(
+    engine: Engine, base: ir.Table, shape: BaseShape, listed: Callable[[Engine, ir.Table, int], _ListedColumn]
+) -> tuple[list[_CodedColumn] | None, ir.Table]:
+    """The quasi-identifiers as numbers, and the table with the lists that are joined; None where a list is too long."""
+    ends = _value_ranges(engine, base, shape.keys)
+    made: list[_CodedColumn] = []
+    for j, name in enumerate(shape.keys):
+        column = _range_column(name, ends.get(name))
+        if column is None:
+            column, base = listed(engine, base, j)
+        if column is None:
+            return None, base
+        made.append(column)
+    return made, base
+
+
+def _value_ranges(engine: Engine, base: ir.Table, names: Sequence[str]) -> dict[str, tuple[int | None, int | None]]:
     """The least and largest value of the columns that can be counted from the least."""
-    asked: dict[str, Any] = {}
+    asked: dict[str, ir.Scalar] = {}
     for name in names:
         number = _as_whole_number(base[name], engine.kind)
         if number is not None:
@@ -130,7 +140,7 @@ def _value_ranges(engine: Engine, base: Any, names: Sequence[str]) -> dict[str, 
     return {n: (got[f"lo_{n}"], got[f"hi_{n}"]) for n in names if f"lo_{n}" in got}
 
 
-def _as_whole_number(column: Any, engine: str = "duckdb") -> Any:
+def _as_whole_number(column: ir.Column, engine: str = "duckdb") -> ir.IntegerColumn | None:
     """A column as whole numbers; None if it is not one."""
     kind = column.type()
     if kind.is_date() and engine == "duckdb":
@@ -147,19 +157,24 @@ def _range_column(name: str, ends: tuple[int | None, int | None] | None) -> _Cod
         return None
     low, high = ends
     if low is None or high is None:
-        return _CodedColumn(lambda _: need_ibis().literal(0), 0, 1)
+        return _CodedColumn(lambda _: ibis.literal(0), 0, 1)
     span = int(high) - int(low) + 1
     if span >= _RANGE:
         return None
-    # Nothing recorded is a value too: the last one.
-    return _CodedColumn(lambda base: (_as_whole_number(base[name]) - low).fill_null(span), span, span + 1)
+
+    def numbers(base: ir.Table) -> ir.IntegerValue:
+        number = _as_whole_number(base[name])
+        assert number is not None
+        return (number - low).fill_null(span)  # nothing recorded is a value too: the last one
+
+    return _CodedColumn(numbers, span, span + 1)
 
 
-def _dictionary_column(engine: Engine, base: Any, j: int) -> tuple[_CodedColumn | None, Any]:
+def _dictionary_column(engine: Engine, base: ir.Table, j: int) -> _ListedColumn:
     """The column numbered by its list of values, and the table, with a list joined where it is long."""
     name = f"q{j}"
     values = base.select(v=base[name]).distinct()
-    hashed = _hash(values["v"].type())
+    hashed = engine_function("hash", "uint64", 1)
     got = engine.fetch(values.select(h=hashed(values["v"])).limit(SHORT_LIST + 1))
     hashes = got["h"].to_numpy().astype(np.uint64)
     window = _window(hashes) if len(hashes) <= SHORT_LIST else None
@@ -171,9 +186,8 @@ def _dictionary_column(engine: Engine, base: Any, j: int) -> tuple[_CodedColumn 
     return _joined_column(engine, base, j)
 
 
-def _joined_column(engine: Engine, base: Any, j: int) -> tuple[_CodedColumn | None, Any]:
+def _joined_column(engine: Engine, base: ir.Table, j: int) -> _ListedColumn:
     """The column numbered by a list that is joined."""
-    ibis = need_ibis()
     name = f"q{j}"
     values = base.select(v=base[name]).distinct()
     values = values.filter(values["v"].notnull())
@@ -205,21 +219,11 @@ def _window(hashes: NDArray[np.uint64]) -> tuple[int, int] | None:
     return None
 
 
-def _hash(kind: Any) -> Any:
-    """DuckDB's own hash of a value of this type."""
-    ibis = need_ibis()
-
-    @ibis.udf.scalar.builtin(name="hash", signature=((kind,), ibis.dtype("uint64")))  # type: ignore[untyped-decorator]
-    def hashed(value: Any) -> Any: ...
-
-    return hashed
-
-
 @dataclass
 class _RolledTable:
     """A table (``w``, ``lo``, ``hi``) to start from, its length, and who was left out of it, by number."""
 
-    table: Any
+    table: ir.Table
     size: int
     classes: int = 0
     people: int = 0
@@ -227,7 +231,7 @@ class _RolledTable:
 
 def roll_up_in_engine(
     engine: Engine,
-    classes: Any,
+    classes: ir.Table,
     shape: BaseShape,
     subsets: Sequence[Subset],
     progress: Callable[[int, int], None] | None = None,
@@ -243,7 +247,6 @@ def roll_up_in_engine(
             parameter="quasi_identifiers",
         )
     table = words.table
-    ibis = need_ibis()
     if shape.person:
         table = table.rename(lo="o", hi="h")
     else:
@@ -265,7 +268,7 @@ def roll_up_in_engine(
     return RollupCounts(isolated, sizes, tuple(gaps))
 
 
-def _whole_numbers(column: Any) -> NDArray[np.int64]:
+def _whole_numbers(column: pyarrow.ChunkedArray) -> NDArray[np.int64]:
     return np.asarray([int(x) for x in column.to_pylist()], np.int64)
 
 
@@ -275,14 +278,14 @@ class _EngineRollupState:
 
     engine: Engine
     words: PackedRows
-    table: Any
+    table: ir.Table
     size: int
     once: bool
     total: int
     progress: Callable[[int, int], None] | None
     people: dict[Subset, int] = field(default_factory=dict)
     classes: dict[Subset, int] = field(default_factory=dict)
-    found: dict[Subset, Any] = field(default_factory=dict)
+    found: dict[Subset, ir.Table] = field(default_factory=dict)
     made: dict[Subset, _RolledTable] = field(default_factory=dict)
     rest: dict[Subset, _RolledTable] = field(default_factory=dict)
 
@@ -316,7 +319,7 @@ class _EngineRollupState:
         rolled = self.engine.cache(cut.group_by("w").agg(lo=cut["lo"].min(), hi=cut["hi"].max()))
         self.made[subset] = _RolledTable(rolled, self._counted(subset, rolled))
 
-    def _counted(self, subset: Subset, rolled: Any) -> int:
+    def _counted(self, subset: Subset, rolled: ir.Table) -> int:
         """The classes of a subset, and the people who have one; returns how many classes there are."""
         owned = rolled.filter(rolled["lo"] == rolled["hi"]).select("lo")
         owned = owned if self.once else owned.distinct()
@@ -346,7 +349,7 @@ class _EngineRollupState:
     def _mask(self, subset: Subset) -> int:
         return sum(self.words.masks[j] for j in subset)
 
-    def _add(self, subset: Subset, classes: int, people: int, owners: Any) -> None:
+    def _add(self, subset: Subset, classes: int, people: int, owners: ir.Table) -> None:
         self.classes[subset], self.people[subset], self.found[subset] = int(classes), int(people), owners
         if self.progress:
             self.progress(len(self.classes), self.total)
@@ -357,16 +360,16 @@ class _EngineRollupState:
         smaller = [self.found[s].mutate(size=len(s)) for s in subsets if s != full]
         reached = dict.fromkeys(sizes, 0)
         if smaller:
-            union = smaller[0] if len(smaller) == 1 else need_ibis().union(*smaller)
+            union = smaller[0] if len(smaller) == 1 else ibis.union(*smaller)
             fewest = union.group_by("lo").agg(size=union["size"].min())
             got = self.engine.fetch(fewest.group_by("size").agg(n=fewest.count())).to_pylist()
             times = {int(row["size"]): int(row["n"]) for row in got}
             reached = {k: sum(n for size, n in times.items() if size <= k) for k in sizes}
         return reached | ({len(full): self.people[full]} if full in subsets else {})
 
-    def everyone(self, full: Subset) -> Any | None:
+    def everyone(self, full: Subset) -> ir.Table | None:
         """The owners whom some subset isolates; None for all who have a class."""
         if full in self.found:
             return None
         owners = list(self.found.values())
-        return (owners[0] if len(owners) == 1 else need_ibis().union(*owners)).distinct()
+        return (owners[0] if len(owners) == 1 else ibis.union(*owners)).distinct()

@@ -14,16 +14,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.dialect import md5
+from ..tables.dialect import md5, pa, pc
 from ..tables.engines import Engine
 from ..tables.resources import memory
 from .request import ScanRequest
 from .result import ColumnShare
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow
 
 #: Up to this many values of classes leave an engine that is not DuckDB inside the process, a million classes of five
 #: columns: what a driver of 1 GB can hand over at once.
@@ -34,6 +38,11 @@ LONG_TEXT = 64
 _FEW, _SAMPLE = 1_000, 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
+
+
+#: The values of a column, and the number of each row's.
+_Coded: TypeAlias = "tuple[pyarrow.Array, NDArray[np.int32]]"
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, never seen outside
@@ -71,12 +80,12 @@ class ClassTable:
     """
 
     codes: tuple[NDArray[np.int32], ...]
-    values: tuple[Any, ...]
+    values: tuple[pyarrow.Array, ...]
     sizes: tuple[Integers, Integers]
     owner: NDArray[np.int32]
     owners: int
     gaps: NDArray[np.float64]
-    people_values: Any | None
+    people_values: pyarrow.Array | None
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -93,7 +102,7 @@ def most_local_classes(kind: str, shape: BaseShape) -> int:
     return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED // shape.columns)
 
 
-def class_expression(base: Any, shape: BaseShape) -> Any:
+def class_expression(base: ir.Table, shape: BaseShape) -> ir.Table:
     """The classes of ``base``, a table of this shape.
 
     With a person column the grouping has two steps, (class, person) and then class, so that a person's rows count
@@ -113,7 +122,7 @@ def class_expression(base: Any, shape: BaseShape) -> Any:
 
 def fetch_classes(
     engine: Engine,
-    expression: Any,
+    expression: ir.Table,
     shape: BaseShape,
     limit: int,
     progress: Callable[[int], None] | None = None,
@@ -124,7 +133,6 @@ def fetch_classes(
     once per column; per class only int32 codes stay.
     """
     names = shape.keys + (["o"] if shape.person else [])
-    parts: list[dict[str, Any]] = []
     seen = 0
     with ThreadPoolExecutor(2) as pool:
         waiting = []
@@ -136,12 +144,12 @@ def fetch_classes(
             waiting.append(pool.submit(_encoded_batch, batch, names, shape.queries))
             if progress:
                 progress(seen)
-        parts = [w.result() for w in waiting if w.result()["size"]]
-    owned = _join([p.pop("alone") for p in parts], np.bool_)
-    sizes = _histogram([p.pop("sizes") for p in parts])
+        parts = [w.result() for w in waiting if len(w.result().alone)]
+    owned = _join([p.alone for p in parts], np.bool_)
+    sizes = _histogram([p.sizes for p in parts])
     owner = np.full(len(owned), MIXED, np.int32)
     if shape.person:
-        codes, people_values = _unified_codes([p.pop("o") for p in parts])
+        codes, people_values = _unified_codes([p.columns.pop("o") for p in parts])
         owner[owned] = codes[owned]
         owners = len(people_values)
     else:
@@ -149,10 +157,10 @@ def fetch_classes(
         owners = int(np.count_nonzero(owned))
         owner[owned] = np.arange(owners, dtype=np.int32)
     with ThreadPoolExecutor(2) as pool:
-        coded = list(pool.map(lambda name: _unified_codes([p.pop(name) for p in parts]), shape.keys))
+        coded = list(pool.map(lambda name: _unified_codes([p.columns.pop(name) for p in parts]), shape.keys))
     gaps = np.zeros((shape.queries, owners))
     for i in range(shape.queries):
-        weights = _join([p[f"c{i}"] for p in parts], np.float64)
+        weights = _join([p.gaps[i] for p in parts], np.float64)
         gaps[i] = np.bincount(owner[owned], weights[owned], minlength=owners)[:owners] if owners else 0.0
     return ClassTable(
         codes=tuple(codes for codes, _ in coded),
@@ -165,7 +173,7 @@ def fetch_classes(
     )
 
 
-def long_text_columns(engine: Engine, base: Any, shape: BaseShape) -> tuple[int, ...]:
+def long_text_columns(engine: Engine, base: ir.Table, shape: BaseShape) -> tuple[int, ...]:
     """The columns of long texts, judged by the first rows: their digests are grouped instead, which are short."""
     texts = [j for j, name in enumerate(shape.keys) if base[name].type().is_string()]
     if not texts:
@@ -175,12 +183,12 @@ def long_text_columns(engine: Engine, base: Any, shape: BaseShape) -> tuple[int,
     return tuple(j for j in texts if (got[f"q{j}"] or 0) > LONG_TEXT)
 
 
-def digest_long_texts(base: Any, columns: Sequence[int]) -> Any:
+def digest_long_texts(base: ir.Table, columns: Sequence[int]) -> ir.Table:
     """``base`` with a digest of 128 bits in place of the texts of these columns."""
     return base.mutate(**{f"q{j}": md5(base[f"q{j}"]) for j in columns}) if columns else base
 
 
-def mostly_unique(engine: Engine, base: Any, shape: BaseShape) -> bool:
+def mostly_unique(engine: Engine, base: ir.Table, shape: BaseShape) -> bool:
     """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
 
     Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then coded in the
@@ -192,26 +200,32 @@ def mostly_unique(engine: Engine, base: Any, shape: BaseShape) -> bool:
     return bool(got["rows"] == _SAMPLE and got["classes"] > 0.8 * _SAMPLE)
 
 
-def _encoded_batch(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
-    """One batch as (values, codes) per column and plain arrays for the numbers."""
-    made: dict[str, Any] = {"size": batch.num_rows}
+@dataclass(frozen=True)
+class _EncodedBatch:
+    columns: dict[str, _Coded]
+    alone: NDArray[np.bool_]
+    sizes: tuple[Integers, Integers]
+    gaps: list[NDArray[np.float64]]
+
+
+def _encoded_batch(batch: pyarrow.RecordBatch, names: Sequence[str], queries: int) -> _EncodedBatch:
+    columns: dict[str, _Coded] = {}
     for name in names:
         # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
         coded = batch.column(name).dictionary_encode(null_encoding="encode")
-        made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
+        columns[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
     people = batch.column("people").to_numpy(zero_copy_only=False)
-    made["alone"] = people == 1
-    made["sizes"] = np.unique(people, return_counts=True)
-    for i in range(queries):
-        column = batch.column(f"c{i}").cast("float64").fill_null(0.0)
-        made[f"c{i}"] = column.to_numpy(zero_copy_only=False)
-    return made
+    return _EncodedBatch(columns, people == 1, np.unique(people, return_counts=True), batch_gaps(batch, queries))
 
 
-def _unified_codes(parts: Sequence[tuple[Any, NDArray[np.int32]]]) -> tuple[NDArray[np.int32], Any]:
+def batch_gaps(batch: pyarrow.RecordBatch, queries: int) -> list[NDArray[np.float64]]:
+    """The contributions to each query, 0 where there is none."""
+    columns = (batch.column(f"c{i}").cast("float64").fill_null(0.0) for i in range(queries))
+    return [column.to_numpy(zero_copy_only=False) for column in columns]
+
+
+def _unified_codes(parts: Sequence[_Coded]) -> tuple[NDArray[np.int32], pyarrow.Array]:
     """Codes into one list of values from codes into a list per batch."""
-    import pyarrow as pa
-
     if not parts:
         return np.empty(0, np.int32), pa.nulls(0)
     merged = pa.chunked_array([values for values, _ in parts]).combine_chunks()
@@ -230,7 +244,7 @@ def _histogram(parts: Sequence[tuple[Integers, Integers]]) -> tuple[Integers, In
     return values, counts.astype(np.int64)
 
 
-def _join(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+def _join(parts: Sequence[NDArray[_Scalar]], kind: type[_Scalar]) -> NDArray[_Scalar]:
     return np.concatenate(parts).astype(kind, copy=False) if parts else np.empty(0, kind)
 
 
@@ -405,7 +419,7 @@ def _by_lexsort(classes: ClassTable, subset: Subset) -> tuple[int, Owners]:
 # -- summaries ---------------------------------------------------------------------------------------------------------
 
 
-def class_sizes(people: NDArray[Any], times: NDArray[Any]) -> dict[str, int]:
+def class_sizes(people: Integers, times: Integers) -> dict[str, int]:
     """How many combinations are shared by 1, 2, 3, 4, 5–9, … people."""
     made = {}
     for low, high in _SIZES:
@@ -448,10 +462,10 @@ class DigestTexts:
     """The texts behind digests, looked up for the few that are shown."""
 
     engine: Engine
-    base: Any
+    base: ir.Table
     columns: tuple[int, ...]
 
-    def behind(self, j: int, digests: Sequence[Any]) -> Mapping[Any, Any]:
+    def behind(self, j: int, digests: Sequence[object]) -> Mapping[object, object]:
         """The text of each digest of column j; the values themselves where it has none."""
         if j not in self.columns:
             return {value: value for value in digests}
@@ -462,7 +476,7 @@ class DigestTexts:
 
 def isolated_people_values(
     classes: ClassTable, isolated: SubsetIsolation, request: ScanRequest, texts: DigestTexts
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[dict[str, object], ...]:
     """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
     assert isolated.fewest is not None
     quasi = request.quasi_identifiers
@@ -487,10 +501,8 @@ def isolated_people_values(
     return tuple(made)
 
 
-def _value_ranks(values: Any) -> NDArray[np.int64]:
+def _value_ranks(values: pyarrow.Array) -> NDArray[np.int64]:
     """The place of each distinct value of a column among the sorted ones."""
-    import pyarrow.compute as pc
-
     made = np.empty(len(values), np.int64)
     made[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
     return made

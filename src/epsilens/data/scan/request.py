@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from ...checks import integer, one_of, positive, probability, scalar
 from ...errors import InputError
 from ..queries import Noise, Query, parse_queries
 from ..tables.columns import column_of, value_of
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 #: The most combinations of columns a scan looks at: those of 12 columns, and of 90 where an attacker knows two.
 MOST_SUBSETS = 4096
@@ -208,7 +211,7 @@ class ScanRequest:
         """Whether a column says whose row it is; otherwise every row is a person."""
         return self.person is not None
 
-    def columns(self, table: Any) -> int:
+    def columns(self, table: ir.Table) -> int:
         """The most columns the attacker knows, after checking that ``table`` has those that were named."""
         quasi = self.quasi_identifiers
         if not quasi:

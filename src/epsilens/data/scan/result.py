@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from ...results import SentenceResult, presenter
 from ..queries import Noise, Query
 from .answer_combinations import AnswerCombination, IsolatingPair
 from .request import NoiseAttack, ScanRequest
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 # -- the risk of planned queries ---------------------------------------------------------------------------------------
 #
@@ -44,7 +47,7 @@ class GroupFacts:
 
     groups: int
     lonely: int
-    table: Any
+    table: ir.Table
     people: int
     rows: int
     mean: float | None
@@ -77,7 +80,7 @@ class QueryRisk(ValueSemantics):
         object.__setattr__(self, "ratio", FrozenMapping(self.ratio))
         object.__setattr__(self, "success", None if self.success is None else FrozenMapping(self.success))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The risk as plain values."""
         plain = {k: dict(v) if isinstance(v, Mapping) else v for k, v in vars(self).items()}
         return {**plain, "query": self.query.to_dict()}
@@ -155,7 +158,7 @@ class PlannedRisk:
     above: bool | None
     largest_epsilon: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """The risk as plain values."""
         kept = {name: value for name, value in vars(self).items() if name != "found"}
         return {**self.found.to_dict(), **kept, "names": list(self.names)}
@@ -364,7 +367,7 @@ class Scan(ValueSemantics, SentenceResult):
     max_rows: int
     largest_epsilon: float | None
     exceeded: bool | None
-    shown: tuple[Mapping[str, Any], ...]
+    shown: tuple[Mapping[str, object], ...]
     notes: tuple[str, ...]
     sampling_fraction: float | None = None
 

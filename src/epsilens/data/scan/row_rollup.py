@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from ..tables.engines import Engine
 from ..tables.resources import memory
 from .engine_rollup import EncodedRows
-from .equivalence_classes import RollupCounts, Subset, SubsetIsolation
+from .equivalence_classes import RollupCounts, Subset, SubsetIsolation, batch_gaps
+
+if TYPE_CHECKING:
+    import pyarrow
 
 # -- arrays of cells ---------------------------------------------------------------------------------------------------
 #
@@ -35,6 +38,7 @@ NEVER = np.uint8(255)
 #: Long arrays are gone through in steps of this many.
 BLOCK = 1 << 20
 
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 Cells: TypeAlias = NDArray[np.int32]
 Progress: TypeAlias = Callable[[int, int], None]
 
@@ -47,7 +51,7 @@ class IsolationCount:
     people: Counter[Subset] = field(default_factory=Counter)
     classes: Counter[Subset] = field(default_factory=Counter)
 
-    def found(self, subset: Subset, owners: NDArray[Any]) -> None:
+    def found(self, subset: Subset, owners: NDArray[np.integer]) -> None:
         """The subset isolates these owners."""
         self.fewest[owners] = np.minimum(self.fewest[owners], len(subset))
 
@@ -57,7 +61,7 @@ def affordable_cells(rows: int) -> int:
     return min(MOST_CELLS, 4 * rows + 65_536)
 
 
-def blocks(array: NDArray[Any], size: int = BLOCK) -> Iterator[NDArray[Any]]:
+def blocks(array: NDArray[_Scalar], size: int = BLOCK) -> Iterator[NDArray[_Scalar]]:
     """The array in pieces of a size that costs little to copy."""
     for start in range(0, len(array), size):
         yield array[start : start + size]
@@ -271,19 +275,17 @@ class WordTable:
             first, last = (
                 int(np.searchsorted(self.words, np.uint64(e))) if e < 1 << 64 else len(self.words) for e in ends
             )
-            at: Any = slice(first, last)
-            base = first
+            at: slice | NDArray[np.int32] = slice(first, last)
         else:
             chosen = []
             for start in range(0, len(self.words), BLOCK):
                 codes = self.layout.codes(self.words[start : start + BLOCK], column)
                 chosen.append(np.flatnonzero((codes >= low) & (codes < high)) + start)
             at = np.concatenate(chosen).astype(np.int32) if chosen else slice(0, 0)
-            base = None
         part = _WordPart(self.words[at], self.shared[at], self.layout, self.cards, len(self.words))
         part.roll_up(subsets)
         for subset, found in part.found.items():
-            self.count.found(subset, found + base if base is not None else at[found])
+            self.count.found(subset, found + at.start if isinstance(at, slice) else at[found])
         return part.classes, part.people
 
 
@@ -415,12 +417,14 @@ class _RowBatches:
     queries: int
     seen: Callable[[int], None] | None
 
-    def _each(self, make: Callable[[Any], Any]) -> Iterator[tuple[Any, list[NDArray[np.float64]]]]:
+    def _each(
+        self, make: Callable[[pyarrow.RecordBatch], NDArray[_Scalar]]
+    ) -> Iterator[tuple[NDArray[_Scalar], list[NDArray[np.float64]]]]:
         seen = 0
         with ThreadPoolExecutor(1) as pool:
             waiting = None
             for batch in self.engine.batches(self.coded.table):
-                ahead = pool.submit(lambda batch: (make(batch), self._gaps(batch)), batch)
+                ahead = pool.submit(lambda batch: (make(batch), batch_gaps(batch, self.queries)), batch)
                 seen += batch.num_rows
                 if self.seen:
                     self.seen(seen)
@@ -430,14 +434,10 @@ class _RowBatches:
             if waiting is not None:
                 yield waiting.result()
 
-    def _gaps(self, batch: Any) -> list[NDArray[np.float64]]:
-        columns = (batch.column(f"c{i}").cast("float64").fill_null(0.0) for i in range(self.queries))
-        return [column.to_numpy(zero_copy_only=False) for column in columns]
-
     def places(self) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.float64]]]]:
         """The cell of each row among those of all columns."""
 
-        def make(batch: Any) -> NDArray[np.int64]:
+        def make(batch: pyarrow.RecordBatch) -> NDArray[np.int64]:
             made = np.zeros(batch.num_rows, np.int64)
             for j, card in enumerate(self.coded.cards):
                 made *= card
@@ -449,7 +449,7 @@ class _RowBatches:
     def words(self, layout: WordLayout, rows: int) -> tuple[Words, NDArray[np.float64]]:
         """The codes of each row in one word, and its contributions."""
 
-        def make(batch: Any) -> Words:
+        def make(batch: pyarrow.RecordBatch) -> Words:
             made = np.zeros(batch.num_rows, np.uint64)
             for j, shift in layout.shifts.items():
                 made |= self.coded.codes(batch, j).astype(np.uint64) << np.uint64(shift)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,8 @@ from ..queries import Query, QueryKind
 from ..schema.column_names import NameKind, meaning
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
-from ..tables.dialect import as_integer, exact_sum, identical
-from ..tables.engines import Engine, need_ibis
+from ..tables.dialect import as_integer, exact_sum, ibis, identical
+from ..tables.engines import Engine
 from ..tables.resources import memory
 from ..tables.table import OpenTable, open_table, reading
 from .answer_combinations import (
@@ -69,6 +69,9 @@ from .request import ScanRequest
 from .result import GroupFacts, PlannedRisk, QueryRisk, Scan, SubsetResult, planned_risks, query_risk
 from .row_rollup import roll_up_rows
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 DISCLOSURE = (
@@ -85,7 +88,7 @@ class _RollupResult:
     sizes: dict[str, int]
     rows: int
     gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
-    shown: tuple[dict[str, Any], ...]
+    shown: tuple[dict[str, object], ...]
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class _TableFacts:
 
 
 def scan(
-    table: Any,
+    table: object,
     quasi_identifiers: Sequence[str],
     person: str | None = None,
     known_columns: int | None = None,
@@ -133,7 +136,7 @@ def scan(
     noise: str = "laplace",
     delta: float | None = None,
     known: bool = False,
-    engine: Any = None,
+    engine: object = None,
     progress: Progress | None = None,
     show_people: bool = False,
     sampling_fraction: float | None = None,
@@ -239,7 +242,9 @@ def _table_facts(work: _ScanState, opened: OpenTable) -> _TableFacts:
     )
 
 
-def _planned_groupings(engine: Engine, base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> JointGroupings:
+def _planned_groupings(
+    engine: Engine, base: ir.Table, request: ScanRequest, facts: Sequence[GroupFacts]
+) -> JointGroupings:
     """The planned answers to compare: not a single total that surely covers several people."""
     families = tuple(
         f
@@ -288,13 +293,12 @@ def _scan_result(
     )  # fmt: skip
 
 
-def scan_base_table(table: Any, request: ScanRequest) -> Any:
+def scan_base_table(table: ir.Table, request: ScanRequest) -> ir.Table:
     """The columns a scan needs, under its own names, so that none can meet a column of the user's.
 
     ``q0…`` the quasi-identifiers, ``p`` the person; for query i: ``m{i}`` whether it covers the row, ``k{i}`` whether
     the attacker must reckon with it, ``x{i}`` the clamped value, ``g{i}_0…`` the groups.
     """
-    ibis = need_ibis()
     quasi = request.quasi_identifiers
     made = {f"q{j}": value_of(table[name], "quasi_identifiers") for j, name in enumerate(quasi)}
     if request.person is not None:
@@ -311,9 +315,8 @@ def scan_base_table(table: Any, request: ScanRequest) -> Any:
     return table.select(**made)
 
 
-def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -> GroupFacts:
+def group_facts(engine: Engine, base: ir.Table, i: int, query: Query, person: bool) -> GroupFacts:
     """The groups of query i with their rows, people and mean, in the engine; their totals fetched."""
-    ibis = need_ibis()
     rows = base.filter(base[f"m{i}"])
     keys = [f"g{i}_{j}" for j in range(len(query.groups))]
     value = rows[f"x{i}"] if query.bounds is not None else ibis.literal(0.0)
@@ -340,13 +343,12 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
 
 
-def add_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts], most_rows: int) -> Any:
+def add_contributions(base: ir.Table, request: ScanRequest, facts: Sequence[GroupFacts], most_rows: int) -> ir.Table:
     """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i.
 
     Where an owner has several rows, at most ``most_rows``, amounts are cut to so many binary digits that their sums are
     exact in any order: the same on every engine.
     """
-    ibis = need_ibis()
     min_query_size = request.min_query_size
     joined, made = base, {name: base[name] for name in base.columns}
     for i, (query, fact) in enumerate(zip(request.queries, facts, strict=True)):
@@ -391,7 +393,9 @@ class _ProgressSteps:
             self.callback(self.done, self.total, what)
 
 
-def _people_and_rows(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...], int]:
+def _people_and_rows(
+    engine: Engine, base: ir.Table, request: ScanRequest
+) -> tuple[int | None, int, tuple[str, ...], int]:
     """People, the rows a person may use, what must be said about it, and the most rows anyone has.
 
     One small grouping, with a person only.
@@ -424,7 +428,7 @@ def _people_and_rows(engine: Engine, base: Any, request: ScanRequest) -> tuple[i
     return int(got["people"]), most if max_rows is None else max_rows, notes, most
 
 
-def _roll_up(work: _ScanState, base: Any) -> _RollupResult:
+def _roll_up(work: _ScanState, base: ir.Table) -> _RollupResult:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
     tell(f"classes, with {memory()}", 0)
@@ -464,7 +468,7 @@ def _roll_up(work: _ScanState, base: Any) -> _RollupResult:
     return _RollupResult(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
-def _roll_up_in_rows(work: _ScanState, base: Any) -> _RollupResult | None:
+def _roll_up_in_rows(work: _ScanState, base: ir.Table) -> _RollupResult | None:
     """The same where every row is a person, from codes of the rows; None where these are too wide or too many."""
     made = encode_rows(work.engine, base, work.shape)
     if made is None:
@@ -477,14 +481,14 @@ def _roll_up_in_rows(work: _ScanState, base: Any) -> _RollupResult | None:
     return _RollupResult(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
-def _roll_up_in_engine(work: _ScanState, base: Any, classes: Any) -> _RollupResult:
+def _roll_up_in_engine(work: _ScanState, base: ir.Table, classes: ir.Table) -> _RollupResult:
     """The same from a table of classes that stays in the engine; only counts leave it."""
     work.tell("classes")
     found = roll_up_in_engine(work.engine, classes, work.shape, work.subsets, work.rolled)
     return _RollupResult(found.isolated, class_sizes(*found.sizes), _count_rows(work.engine, base), found.gaps, ())
 
 
-def _count_rows(engine: Engine, base: Any) -> int:
+def _count_rows(engine: Engine, base: ir.Table) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
 
 

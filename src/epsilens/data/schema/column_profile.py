@@ -16,11 +16,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..tables.columns import ColumnFormat, DateOrder, ParsedType, normalize_text
-from ..tables.engines import need_ibis
+from ..tables.columns import ColumnFormat, DateOrder, ParsedType, is_simple, normalize_text
+from ..tables.dialect import ibis
 from ..tables.table import OpenTable, reading
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 # -- labels of cells ---------------------------------------------------------------------------------------------------
 #
@@ -281,7 +284,7 @@ class TableProfile:
 def profile_columns(opened: OpenTable, names: list[str], tell: Callable[[str], object] | None = None) -> TableProfile:
     """Count all rows once, then look at the text."""
     schema = opened.table.schema()
-    plain = [name for name in names if is_countable(schema[name])]
+    plain = [name for name in names if is_simple(schema[name]) or schema[name].is_uuid()]
     text = [name for name in plain if schema[name].is_string()]
     with reading(opened):
         if tell is not None:
@@ -299,17 +302,11 @@ def profile_columns(opened: OpenTable, names: list[str], tell: Callable[[str], o
     return TableProfile(rows, min(rows, most if many else _MOST_ROWS) if text else rows, columns)
 
 
-def is_countable(kind: Any) -> bool:
-    """Whether values of this type can be counted on every engine."""
-    simple = kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_floating() or kind.is_decimal()
-    return bool(simple or kind.is_date() or kind.is_timestamp() or kind.is_time() or kind.is_uuid())
-
-
 def _batches(names: list[str], size: int) -> Iterator[list[str]]:
     yield from (names[i : i + size] for i in range(0, len(names), size))
 
 
-def _fetch_row(opened: OpenTable, expression: Any) -> dict[str, Any]:
+def _fetch_row(opened: OpenTable, expression: ir.Table) -> dict[str, Any]:
     return dict(opened.engine.fetch(expression).to_pylist()[0])
 
 
@@ -324,7 +321,7 @@ def _column_counts(opened: OpenTable, names: list[str], cheap: bool) -> tuple[in
         chosen = {f"c{i}": _countable_value(opened.table[name], opened.engine.kind) for i, name in enumerate(batch)}
         table = opened.table.select(**chosen)
         table = table if most is None else table.limit(most)
-        wanted: dict[str, Any] = {"n": table.count()}
+        wanted: dict[str, ir.Scalar] = {"n": table.count()}
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
@@ -334,7 +331,7 @@ def _column_counts(opened: OpenTable, names: list[str], cheap: bool) -> tuple[in
             elif not (kind.is_boolean() or kind.is_string()):  # text is counted again
                 wanted[f"s{i}"] = column.min() != column.max()
             if kind.is_integer():
-                wanted[f"t{i}"] = need_ibis().ifelse(column % 10 == 0, 1, 0).sum()
+                wanted[f"t{i}"] = ibis.ifelse(column % 10 == 0, 1, 0).sum()
         got = _fetch_row(opened, table.aggregate(**wanted))
         rows = int(got["n"]) if rows is None else rows
         scale = 1.0 if most is None else rows / most
@@ -359,15 +356,15 @@ def _is_serial(distinct: int, low: int | None, high: int | None, tens: float) ->
     return one_length or distinct >= 0.4 * (high - low + 1)
 
 
-def _countable_value(column: Any, engine: str) -> Any:
+def _countable_value(column: ir.Column, engine: str) -> ir.Column:
     """The column; not a number is no number, and what engines cannot count is counted as text."""
     kind = column.type()
     if kind.is_floating() and engine != "sqlite":  # which has no such number
-        return need_ibis().ifelse(column.isnan(), need_ibis().null(kind), column)
+        return ibis.ifelse(column.isnan(), ibis.null(kind), column)
     return column.cast("string") if kind.is_time() or kind.is_uuid() else column
 
 
-def _whole_number_kind(low: Any, high: Any, distinct: int, filled: int) -> WholeNumberKind | None:
+def _whole_number_kind(low: float | None, high: float | None, distinct: int, filled: int) -> WholeNumberKind | None:
     """What numbers between these may be, if they are whole."""
     if low is None or high is None or not 0 < low <= high < 2**63:
         return None
@@ -386,13 +383,12 @@ def _whole_number_kind(low: Any, high: Any, distinct: int, filled: int) -> Whole
 
 def _verified_whole_kinds(opened: OpenTable, shapes: dict[str, ColumnProfile]) -> dict[str, ColumnProfile]:
     """Those columns that may be days, instants or names, with what they are: all values must be whole, and days be."""
-    ibis = need_ibis()
     maybe = {name: shape for name, shape in shapes.items() if shape.whole is not None}
     if not maybe:
         return {}
     chosen = {f"c{i}": _countable_value(opened.table[name], opened.engine.kind) for i, name in enumerate(maybe)}
     table = opened.table.select(**chosen).limit(_MOST_ROWS)
-    wanted: dict[str, Any] = {}
+    wanted: dict[str, ir.Scalar] = {}
     for i, shape in enumerate(maybe.values()):
         column = table[f"c{i}"]
         whole = column.cast("int64")

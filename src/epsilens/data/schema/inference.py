@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..tables.columns import ColumnFormat, DateOrder, ParsedType, parse_columns
-from ..tables.engines import need_ibis
+from ..tables.dialect import ibis
 from ..tables.table import OpenTable, reading
 from .column_names import CONTACT, Meaning, NameKind, is_survey, meaning, names_weight_unit
 from .column_profile import (
@@ -32,6 +32,10 @@ from .column_profile import (
     WholeNumberKind,
     profile_columns,
 )
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
 
 # -- owners ------------------------------------------------------------------------------------------------------------
 #
@@ -225,7 +229,7 @@ def likely_owner(opened: OpenTable, person: str | None = None) -> Owner | None:
     return chosen.owner if chosen.owner.repeats else None
 
 
-def _can_identify(kind: Any, shape: ColumnProfile | None) -> bool:
+def _can_identify(kind: dt.DataType, shape: ColumnProfile | None) -> bool:
     if not (kind.is_string() or kind.is_uuid() or (kind.is_numeric() and not kind.is_boolean())):
         return False
     return shape is None or shape.share(*DATES) - shape.share(CellLabel.COMPACT) < 0.5
@@ -254,21 +258,20 @@ def _owner_totals(
     opened: OpenTable, name: str, shape: ColumnProfile | None, steady: str | None, folded: bool
 ) -> dict[str, Any]:
     """Values, rows and the most rows of one value; how many values have small or capital letters or blanks to spare."""
-    ibis = need_ibis()
     table = opened.table
     column = table[name]
-    columns: dict[str, Any] = {"v": column.cast("string") if column.type().is_uuid() else column}
+    columns: dict[str, ir.Column] = {"v": column.cast("string") if column.type().is_uuid() else column}
     if steady is not None:
         columns["s"] = table[steady].cast("string")
     rows = table.select(**columns)
-    wanted: dict[str, Any] = {"n": rows.count()}
+    wanted: dict[str, ir.Scalar] = {"n": rows.count()}
     if steady is not None:
         wanted |= {"low": rows["s"].min(), "high": rows["s"].max()}
     each = rows.group_by("v").agg(**wanted)
     each = each.filter(_is_informative(each["v"], opened.engine.kind, shape))
     if folded:  # each value, not each row
         read = parse_columns(each, {"v": ColumnFormat(ParsedType.CODE)})
-        again: dict[str, Any] = {"n": read["n"].sum()}
+        again: dict[str, ir.Scalar] = {"n": read["n"].sum()}
         if steady is not None:
             again |= {"low": read["low"].min(), "high": read["high"].max()}
         each = read.group_by("v").agg(**again)
@@ -285,7 +288,7 @@ def _owner_totals(
     return dict(opened.engine.fetch(each.aggregate(**totals)).to_pylist()[0])
 
 
-def _is_informative(value: Any, engine: str, shape: ColumnProfile | None) -> Any:
+def _is_informative(value: ir.Column, engine: str, shape: ColumnProfile | None) -> ir.BooleanValue:
     """No blanks, no words for nothing, no numbers that are none. Asked of each value, not of each row."""
     kind = value.type()
     if kind.is_string():
@@ -368,7 +371,7 @@ def _varies(shape: ColumnProfile | None) -> bool:
     return shape is not None and shape.distinct > 1
 
 
-def _repeats_like_identifier(kind: Any, shape: ColumnProfile, said: Meaning | None) -> bool:
+def _repeats_like_identifier(kind: dt.DataType, shape: ColumnProfile, said: Meaning | None) -> bool:
     if said is not None and said.kind is not NameKind.UNNAMED_ID:
         return False
     held = shape.rows - shape.empty
@@ -407,7 +410,6 @@ def constant_columns(
     ...     constant_columns(opened, "who", ["kind", "day"], {})
     ['kind']
     """
-    ibis = need_ibis()
     names = names[:_CONSTANT_COLUMNS]
     used = [owner, *names]
     with reading(opened):
@@ -490,7 +492,7 @@ def infer_schema(opened: OpenTable, tell: Callable[[str], object] | None = None)
 
 
 def _infer_column(
-    name: str, kind: Any, shapes: TableProfile, said: Meaning | None, owners: OwnerSearch
+    name: str, kind: dt.DataType, shapes: TableProfile, said: Meaning | None, owners: OwnerSearch
 ) -> ColumnSchema:
     stored = str(kind)
     if name not in shapes.columns:
@@ -545,7 +547,7 @@ def _owner_format(owner: Owner, shape: ColumnProfile) -> ColumnFormat | None:
     return ColumnFormat(ParsedType.TEXT, empty=shape.words) if shape.words or shape.nothing else None
 
 
-def _infer_format(kind: Any, shape: ColumnProfile, said: Meaning | None) -> ColumnFormat | None:
+def _infer_format(kind: dt.DataType, shape: ColumnProfile, said: Meaning | None) -> ColumnFormat | None:
     """How the text of a column should be read, where that is not as it stands."""
     if kind.is_integer() and shape.whole is WholeNumberKind.DAYS:
         return ColumnFormat(ParsedType.DATE)
@@ -587,7 +589,12 @@ def _is_number(shape: ColumnProfile, said: Meaning | None) -> bool:
 
 
 def _infer_role(
-    name: str, kind: Any, shape: ColumnProfile, said: Meaning | None, form: ColumnFormat | None, owners: OwnerSearch
+    name: str,
+    kind: dt.DataType,
+    shape: ColumnProfile,
+    said: Meaning | None,
+    form: ColumnFormat | None,
+    owners: OwnerSearch,
 ) -> ColumnRole:
     what = said.kind if said is not None else None
     if owners.of(name) is not None:
@@ -623,7 +630,7 @@ def _infer_role(
     return ColumnRole.CATEGORY
 
 
-def _role_of_number(kind: Any, shape: ColumnProfile, what: NameKind | None, few: bool, held: int) -> ColumnRole:
+def _role_of_number(kind: dt.DataType, shape: ColumnProfile, what: NameKind | None, few: bool, held: int) -> ColumnRole:
     if what in (NameKind.CODE, NameKind.PART, NameKind.CATEGORY, NameKind.DATE) and not kind.is_string():
         whole = kind.is_integer() or shape.distinct <= _CODES * 2
         if what is NameKind.CODE and whole:
@@ -660,7 +667,7 @@ def _role_of_text(shape: ColumnProfile, what: NameKind | None, held: int) -> Col
     return ColumnRole.CATEGORY
 
 
-def _consistent_meaning(said: Meaning | None, role: ColumnRole, kind: Any) -> Meaning | None:
+def _consistent_meaning(said: Meaning | None, role: ColumnRole, kind: dt.DataType) -> Meaning | None:
     """What the name says, unless the column holds something else."""
     if said is None:
         return None

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 ibis = OptionalModule("ibis", "reading a table")
 pa = OptionalModule("pyarrow", "reading a table")
+pc = OptionalModule("pyarrow.compute", "reading a table")
 
 _Term = TypeVar("_Term")
 Operator: TypeAlias = "Callable[[ir.NumericValue, ir.NumericValue], ir.NumericValue]"
@@ -70,7 +71,7 @@ def _backend(expression: ir.Expr) -> BaseBackend | None:
 
 
 @cache
-def _function(name: str, result: str, arguments: int) -> Callable[..., ir.Value]:
+def engine_function(name: str, result: str, arguments: int) -> Callable[..., ir.Value]:
     """A function of the engine that Ibis has no word for."""
 
     def one(a: ir.Value) -> ir.Value: ...
@@ -92,8 +93,8 @@ def normalized_values(column: ir.Column) -> ir.Column:
         return _sqlite_values(column)
     if kind.is_timestamp() and kind.timezone is not None:
         if engine == "pyspark":
-            return _function("convert_timezone", "timestamp", 2)("UTC", column)
-        return _function("timezone", "timestamp", 2)("UTC", column)
+            return engine_function("convert_timezone", "timestamp", 2)("UTC", column)
+        return engine_function("timezone", "timestamp", 2)("UTC", column)
     if kind.is_decimal() and kind.precision is None:  # PostgreSQL's numeric, of any length
         return column.cast("float64")
     if kind.is_decimal() and engine == "postgres":
@@ -125,7 +126,7 @@ def binary_order(left: ir.StringValue, right: ir.StringValue) -> tuple[ir.Value,
     """What two texts are compared by with < and >: their bytes. PostgreSQL would go by the database's language."""
     if name_of(left + right) != "postgres":
         return left, right
-    as_bytes = _function("convert_to", "string", 2)
+    as_bytes = engine_function("convert_to", "string", 2)
     return as_bytes(left, "UTF8"), as_bytes(right, "UTF8")
 
 
@@ -147,7 +148,7 @@ def md5(text: ir.StringValue) -> ir.StringValue:
     """The md5 of the text's UTF-8 bytes, in hexadecimal digits."""
     engine = name_of(text)
     if engine == "postgres":
-        return _function("md5", "string", 1)(_function("convert_to", "binary", 2)(text, "UTF8"))
+        return engine_function("md5", "string", 1)(engine_function("convert_to", "binary", 2)(text, "UTF8"))
     if engine == "sqlite":
         return _sqlite_function(text, "epsilens_md5", "string", 1)(text)
     return text.hexdigest("md5")
@@ -244,7 +245,7 @@ def _sqlite_values(column: ir.Column) -> ir.Column:
         if kind.is_timestamp() and kind.timezone is not None:
             return _sqlite_function(column, "epsilens_moment", "timestamp", 1)(column)
         read = _sqlite_function(column, f"epsilens_{name}", str(kind), 1)(column)
-        return ibis.ifelse(_function("glob", "boolean", 2)(usual, column), column, read)
+        return ibis.ifelse(engine_function("glob", "boolean", 2)(usual, column), column, read)
     if kind.is_integer():
         read = _sqlite_function(column, "epsilens_whole", str(kind), 1)(column)
         return ibis.ifelse(stored.isin(("integer", "null")), column, read)
@@ -310,7 +311,7 @@ def _sqlite_function(expression: ir.Expr, name: str, result: str, arguments: int
     if (id(backend.con), name) not in known:
         backend.con.create_function(name, arguments, _SQLITE_FUNCTIONS[name], deterministic=True)
         known.add((id(backend.con), name))
-    return _function(name, result, arguments)
+    return engine_function(name, result, arguments)
 
 
 # -- rows as Arrow -----------------------------------------------------------------------------------------------------
