@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from .errors import InputError, suggestion, type_phrase
 from .shares import SHARES, parse_shares
@@ -32,7 +32,7 @@ def float_or_array(value: Any) -> float | Array:
     return float(value) if np.ndim(value) == 0 else np.asarray(value)
 
 
-def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -> Array:
+def real(name: str, value: object, *, infinite: bool = False, of: str = "") -> Array:
     """Real numbers, no NaN; infinities only where they mean something.
 
     ``name`` is what the sentence calls them, ``of`` the parameter they were given by where that has another name.
@@ -81,7 +81,7 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
     return array
 
 
-def _of_whole(name: str, raw: Any, of: str) -> Any:
+def _of_whole(name: str, raw: NDArray[Any], of: str) -> NDArray[np.generic]:
     """Whole numbers beyond 64 bits as the doubles next to them; anything else as it is."""
     if not raw.size or any(type(each) is not int for each in raw.flat):
         return raw
@@ -91,17 +91,17 @@ def _of_whole(name: str, raw: Any, of: str) -> Any:
         raise InputError(f"{name} has more than 308 digits: give a smaller number", parameter=of or name) from None
 
 
-def _of_shares(value: Any, raw: Any) -> Any:
+def _of_shares(value: object, raw: NDArray[np.generic]) -> NDArray[np.generic]:
     """Shares written as text as numbers, where all of them can be read; else what was given."""
     read = np.asarray(parse_shares(value if isinstance(value, list | tuple) else raw.tolist()))
     return read if read.dtype.kind in "iuf" else raw
 
 
-def _first(array: Array, bad: Any) -> str:
+def _first(array: Array, bad: NDArray[np.bool_]) -> str:
     return f"{float(array[bad].ravel()[0]) if array.ndim else float(array):.12g}"
 
 
-def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
+def probability(name: str, value: object, *, closed: bool = True) -> Array:
     """Probabilities: in [0, 1], or strictly inside when ``closed`` is false; "55%" and "55 of 100" are 0.55.
 
     >>> probability("alpha", 1.2)
@@ -109,8 +109,8 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     epsilens.errors.InputError: alpha is 1.2: give a probability between 0 and 1
     """
     quick = closed and type(value) is np.ndarray and value.dtype == np.float64 and value.size > 0
-    if quick and value.min() >= 0 and value.max() <= 1:  # type: ignore[union-attr]
-        return value  # type: ignore[return-value]
+    if quick and isinstance(value, np.ndarray) and value.min() >= 0 and value.max() <= 1:
+        return value
     array = real(name, parse_shares(value) if isinstance(value, str) else value, infinite=True)
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
@@ -119,7 +119,7 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     return array
 
 
-def positive(name: str, value: ArrayLike) -> Array:
+def positive(name: str, value: object) -> Array:
     """Finite numbers above zero."""
     if type(value) is float and 0 < value < math.inf:
         return np.asarray(value)
@@ -130,7 +130,7 @@ def positive(name: str, value: ArrayLike) -> Array:
     return array
 
 
-def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False) -> Array:
+def at_least(name: str, value: object, low: float, *, infinite: bool = False) -> Array:
     """Numbers not below ``low``."""
     array = real(name, value, infinite=infinite)
     bad = array < low
@@ -141,7 +141,7 @@ def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False)
     return array
 
 
-def in_range(name: str, value: ArrayLike, low: float, high: float) -> Array:
+def in_range(name: str, value: object, low: float, high: float) -> Array:
     """Numbers in [low, high]."""
     if type(value) is float and low <= value <= high:
         return np.asarray(value)
@@ -156,7 +156,7 @@ def in_range(name: str, value: ArrayLike, low: float, high: float) -> Array:
     return array
 
 
-def privacy_loss(name: str, value: ArrayLike) -> Array:
+def privacy_loss(name: str, value: object) -> Array:
     """A privacy loss (ε, ψ, or sensitivity over scale) of a size that doubles can carry through every reading."""
     return in_range(name, value, 1e-300, 1e4)
 
@@ -175,7 +175,7 @@ def broadcastable(**arrays: Array) -> None:
         raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
 
 
-def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:
+def scalar(name: str, value: object, *, of: str = "") -> float:
     """One finite number; ``of`` as for :func:`real`."""
     if type(value) is float and math.isfinite(value):
         return value
@@ -185,7 +185,7 @@ def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:
     return float(array)
 
 
-def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+def integer(name: str, value: object, *, low: int, high: int | None = None) -> int:
     """One whole number in [low, high]."""
     number = scalar(name, value)
     if number != int(number) or number < low or (high is not None and number > high):
@@ -194,7 +194,7 @@ def integer(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     return int(number)
 
 
-def one_of(name: str, value: Any, allowed: Collection[str]) -> str:
+def one_of(name: str, value: object, allowed: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
         words, shown = ", ".join(repr(a) for a in allowed), f"{value!r}"

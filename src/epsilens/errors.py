@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
@@ -29,12 +28,12 @@ _LONGEST = 2_000
 class EpsilensError(Exception):
     """Base of everything epsilens raises on purpose."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """The message and what else it carries: errors cross from one process to another."""
         return _again, (type(self), self.args), self.__dict__
 
 
-def _again(kind: type[EpsilensError], args: tuple[Any, ...]) -> EpsilensError:
+def _again(kind: type[EpsilensError], args: tuple[object, ...]) -> EpsilensError:
     error = kind.__new__(kind, *args)
     error.args = args
     return error
@@ -53,7 +52,7 @@ class InputError(EpsilensError, ValueError):
     a form finds its field, and code its way, by these and never by the message.
     """
 
-    def __init__(self, message: str, *, parameter: str = "", value: Any = None) -> None:
+    def __init__(self, message: str, *, parameter: str = "", value: object = None) -> None:
         super().__init__(_sentence(message))
         self.parameter, self.value = parameter, value
 
@@ -78,7 +77,7 @@ class WriteError(InputError):
     """What was made could not be written; what a release spent is spent."""
 
 
-def type_phrase(value: Any) -> str:
+def type_phrase(value: object) -> str:
     """The kind of a value with its article, for a sentence about one that is of the wrong kind.
 
     >>> type_phrase(3), type_phrase([]), type_phrase(None)
@@ -129,7 +128,7 @@ class NoSolutionError(EpsilensError):
         self.floor, self.parameter = floor, parameter
 
 
-def suggestion(name: Any, known: Iterable[str]) -> str:
+def suggestion(name: object, known: Iterable[str]) -> str:
     """What to add to a sentence about a name that is not known, where one that is comes close to it.
 
     >>> suggestion("laplac", ["laplace", "gaussian"]), suggestion("cauchy", ["laplace"])

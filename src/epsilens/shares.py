@@ -37,7 +37,7 @@ def parse_share(text: str) -> float | None:
     return None
 
 
-def parse_shares(value: Any) -> Any:
+def parse_shares(value: object) -> Any:
     """What was given, every share written as text in it as the number it is; anything else as it stands.
 
     >>> parse_shares("55%"), parse_shares(["1 of 10", 0.5]), parse_shares("x")

@@ -104,10 +104,10 @@ def parse_relation(neighbours: object) -> Relation:
         ) from None
 
 
-def worlds_of_relation(neighbours: object) -> Worlds:
+def worlds_of_relation(neighbours: Relation) -> Worlds:
     """The two worlds of a neighbouring relation.
 
-    >>> worlds_of_relation("add-remove") == MEMBERSHIP, worlds_of_relation("replace").replaces
+    >>> worlds_of_relation(Relation.ADD_REMOVE) == MEMBERSHIP, worlds_of_relation(Relation.REPLACE).replaces
     (True, True)
     """
-    return RECORD if parse_relation(neighbours) is Relation.REPLACE else MEMBERSHIP
+    return RECORD if neighbours is Relation.REPLACE else MEMBERSHIP

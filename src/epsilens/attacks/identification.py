@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
-from ..mechanisms.noise import calibrated_psi, check_shapes
+from ..mechanisms.noise import calibrated_psi
 from ..numerics.formatting import json_value
 from ..numerics.roots import safe_boundary
 from ..numerics.values import ValueSemantics
@@ -110,7 +110,7 @@ def lee_clifton_bound(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any
     """
     people = checks.integer("n", n, low=1)
     loss, spread = checks.at_least("epsilon", epsilon, 0.0), checks.at_least("ratio", ratio, 0.0)
-    check_shapes(epsilon=loss, ratio=spread)
+    checks.broadcastable(epsilon=loss, ratio=spread)
     with np.errstate(over="ignore"):
         return checks.float_or_array(1 / (1 + (people - 1) * np.exp(-(loss * spread))))
 
@@ -381,7 +381,7 @@ def _people(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, f
 
 
 def _psi(epsilon: float, delta: float | None) -> float:
-    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     return calibrated_psi(epsilon, d, "analytic")
 
 

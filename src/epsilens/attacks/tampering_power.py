@@ -32,7 +32,6 @@ from ..laws.normal import Normal
 from ..laws.stretched import StretchedLaplace, StretchedNormal
 from ..mechanisms.noise import (
     calibrate_noise,
-    check_shapes,
     noise_quantile,
     noise_tail,
     two_sided_noise_quantile,
@@ -265,7 +264,7 @@ def tampering(
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
     made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     moved = checks.real("bias", bias)
-    check_shapes(bias=moved, noise=made.unit)
+    checks.broadcastable(bias=moved, noise=made.unit)
     with np.errstate(over="ignore"):
         m = np.asarray(np.abs(moved) / made.unit)
     theta = checked_stretch(stretch)

@@ -7,8 +7,9 @@ one record, so that a record replaced by another moves a sum by two.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,10 +34,15 @@ from ..numerics.special import log_binomial
 from ..readings.law import Law
 from ..worlds import Relation, parse_relation, worlds_of_relation
 
+if TYPE_CHECKING:
+    from dp_accounting.dp_event import DpEvent
+    from dp_accounting.pld.pld_pmf import PLDPmf
+    from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
+
 _LOSSES, _MOST_LOSS, _FAINT = 2000, 700.0, 1e-30  # at which a release is read that fixed batches draw
 
 
-def from_event(event: Any, *, neighbours: str = "add-remove", width: float | None = None) -> Experiment:
+def from_event(event: DpEvent, *, neighbours: str = "add-remove", width: float | None = None) -> Experiment:
     """The experiment of a ``DpEvent``: noise, sampling, claims of zCDP, and any composition of these.
 
     ``neighbours`` is the relation the accountant would be told: with "replace" one record moves a sum twice as far as
@@ -64,7 +70,7 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         If the library is not installed.
     """
     events = require("dp_accounting.dp_event", "reading an event")
-    parse_relation(neighbours)
+    neighbours = parse_relation(neighbours)
     if not isinstance(event, events.DpEvent):
         raise InputError(f"event is {type_phrase(event)}: give a DpEvent of dp-accounting", parameter="event")
     parts: list[Experiment] = []
@@ -94,11 +100,11 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
     return parts[0] if len(parts) == 1 else compose(*parts, width=width)
 
 
-def _nonnegative(name: str, value: Any) -> float:
+def _nonnegative(name: str, value: object) -> float:
     return float(checks.at_least(name, checks.scalar(name, value), 0.0))
 
 
-def _zcdp_claim(event: Any, neighbours: str) -> tuple[float, float] | None:
+def _zcdp_claim(event: DpEvent, neighbours: Relation) -> tuple[float, float] | None:
     """(ρ, ξ) of an event that is known as zCDP; None for others. An infinite ρ is what is said of no noise at all."""
     name = type(event).__name__
     if name == "ZCDpEvent":
@@ -115,7 +121,7 @@ def _zcdp_claim(event: Any, neighbours: str) -> tuple[float, float] | None:
     return None
 
 
-def _flattened(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
+def _flattened(event: DpEvent, count: int, events: ModuleType) -> Iterator[tuple[DpEvent, int]]:
     """The events of a composition, with their counts."""
     if isinstance(event, events.SelfComposedDpEvent):
         times = checks.integer("count", event.count, low=0)
@@ -128,7 +134,7 @@ def _flattened(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]
         yield event, count
 
 
-def _event_experiment(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _event_experiment(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     """One event; None where it tells nothing."""
     name = type(event).__name__
     if name in _TRAININGS:
@@ -143,16 +149,16 @@ def _event_experiment(event: Any, events: Any, neighbours: str) -> Experiment | 
     return _READERS[name](event, events, neighbours)
 
 
-def _no_privacy(neighbours: str) -> Experiment:
+def _no_privacy(neighbours: Relation) -> Experiment:
     return approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
 
 
-def _norms(neighbours: str) -> int:
+def _norms(neighbours: Relation) -> int:
     """By how many norms of a record one person moves a sum."""
-    return 2 if neighbours == "replace" else 1
+    return 2 if neighbours is Relation.REPLACE else 1
 
 
-def _read_noise(event: Any, events: Any, neighbours: str) -> Experiment:
+def _read_noise(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment:
     noise = _nonnegative("noise_multiplier", event.noise_multiplier)
     if not noise:
         return _no_privacy(neighbours)
@@ -162,12 +168,12 @@ def _read_noise(event: Any, events: Any, neighbours: str) -> Experiment:
     return laplace(scale=noise, sensitivity=most, neighbours=neighbours)
 
 
-def _read_discrete_laplace(event: Any, events: Any, neighbours: str) -> Experiment:
+def _read_discrete_laplace(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment:
     rate, most = _nonnegative("noise_parameter", event.noise_parameter), _norms(neighbours) * event.sensitivity
     return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else _no_privacy(neighbours)
 
 
-def _read_tree(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _read_tree(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     """Each record is in one of the trees at most, and the largest shows the most."""
     noise = _nonnegative("noise_multiplier", event.noise_multiplier)
     counts = event.step_counts if isinstance(event.step_counts, list | tuple) else [event.step_counts]
@@ -177,7 +183,7 @@ def _read_tree(event: Any, events: Any, neighbours: str) -> Experiment | None:
     return tree(leaves, noise, neighbours=neighbours) if noise else _no_privacy(neighbours)
 
 
-def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
+def _read_selected(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment:
     if event.shape == math.inf:
         raise InputError(
             "shape is infinite, a Poisson number of runs, which has no bound here: give 1 for a geometric number, or "
@@ -187,7 +193,7 @@ def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
     return repeat_and_select(from_event(event.event, neighbours=neighbours), mean=event.mean, eta=event.shape)
 
 
-def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _read_zcdp(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     """Also discrete noise, of which no more is known unless it is one number."""
     claimed = _zcdp_claim(event, neighbours)
     if claimed is None:
@@ -203,7 +209,7 @@ def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
     return from_zcdp(*claimed, neighbours=neighbours) if any(claimed) else None
 
 
-def _read_claim(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _read_claim(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     epsilon = float(checks.at_least("epsilon", event.epsilon, 0.0, infinite=True))
     delta = float(checks.probability("delta", checks.scalar("delta", event.delta)))
     if math.isinf(epsilon) or delta == 1:
@@ -211,15 +217,15 @@ def _read_claim(event: Any, events: Any, neighbours: str) -> Experiment | None:
     return from_dp(epsilon, delta, neighbours=neighbours) if epsilon or delta else None
 
 
-def _read_selection(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _read_selection(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     """ε is what one selection guarantees, whatever the relation of neighbours."""
     epsilon = _nonnegative("epsilon", event.epsilon)
     made = exponential if type(event).__name__ == "ExponentialMechanismDpEvent" else permute_and_flip
     return made(epsilon=epsilon, neighbours=neighbours) if epsilon else None
 
 
-def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | None:
-    if neighbours != "replace":
+def _read_response(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
+    if neighbours is not Relation.REPLACE:
         raise InputError("randomised response compares two answers of one person: give neighbours='replace'")
     noise = float(checks.probability("noise_parameter", checks.scalar("noise_parameter", event.noise_parameter)))
     k = checks.integer("num_buckets", event.num_buckets, low=1)
@@ -229,8 +235,8 @@ def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | Non
     return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else _no_privacy(neighbours)
 
 
-def _read_mixture(event: Any, events: Any, neighbours: str) -> Experiment:
-    if neighbours == "replace":
+def _read_mixture(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment:
+    if neighbours is Relation.REPLACE:
         raise InputError("a mixture of Gaussians compares it with no shift at all: give neighbours='add-remove'")
     noise = _nonnegative("standard_deviation", event.standard_deviation)
     if not noise:
@@ -238,7 +244,7 @@ def _read_mixture(event: Any, events: Any, neighbours: str) -> Experiment:
     return mixture(shifts=event.sensitivities, weights=event.sampling_probs, sigma=noise)
 
 
-def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
+def _read_sampled(event: DpEvent, events: ModuleType, neighbours: Relation) -> Experiment | None:
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
     )
@@ -250,7 +256,7 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
     drawn = inside[0][0]
     noise = isinstance(drawn, events.GaussianDpEvent | events.LaplaceDpEvent)
     # sampling moves noise by one record's norm either way, so it takes the pair that adds a record
-    one = _event_experiment(drawn, events, "add-remove" if noise else neighbours)
+    one = _event_experiment(drawn, events, Relation.ADD_REMOVE if noise else neighbours)
     if one is None:
         return None
     if noise and one.law.only1 == 1:  # no noise at all: who is drawn is given away
@@ -258,7 +264,9 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
     return subsample(one, rate, neighbours=neighbours)
 
 
-def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
+def _read_fixed(
+    event: DpEvent, events: ModuleType, neighbours: Relation, steps: int, width: float | None
+) -> Experiment | None:
     """A fixed number of records: whoever is drawn takes another's place, who may pull the other way."""
     n = checks.integer("source_dataset_size", event.source_dataset_size, low=1)
     batch = checks.integer("sample_size", event.sample_size, low=0, high=n)  # of as many draws, with replacement
@@ -267,7 +275,7 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     inside = list(_flattened(event.event, 1, events))
     again = isinstance(event, events.SampledWithReplacementDpEvent)
     alone = len(inside) == 1 and inside[0][1] == 1
-    if alone and not isinstance(inside[0][0], events.GaussianDpEvent) and neighbours == "replace" and not again:
+    if alone and not isinstance(inside[0][0], events.GaussianDpEvent) and neighbours is Relation.REPLACE and not again:
         return fixed_batch_claim(_event_experiment(inside[0][0], events, neighbours), batch / n, steps, width)
     if not alone or not isinstance(inside[0][0], events.GaussianDpEvent):
         raise InputError(
@@ -297,7 +305,9 @@ def fixed_batch_claim(one: Experiment | None, rate: float, steps: int, width: fl
     return drawn.repeat(steps, width=width) if steps > 1 or width is not None else drawn
 
 
-def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
+def _read_truncated(
+    event: DpEvent, events: ModuleType, neighbours: Relation, steps: int, width: float | None
+) -> Experiment | None:
     """Poisson batches cut to a largest size. The rate need not be a whole number of people."""
     n = checks.integer("dataset_size", event.dataset_size, low=0)
     most = checks.integer("truncated_batch_size", event.truncated_batch_size, low=0)
@@ -310,22 +320,20 @@ def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width:
     if not noise:
         return _no_privacy(neighbours)
     asked = WIDTH if width is None else width_of(width)
-    law = truncated_batches_law(
-        [ScheduleSegment(noise, rate, steps, n=n, truncation=most)], parse_relation(neighbours), asked
-    )
+    law = truncated_batches_law([ScheduleSegment(noise, rate, steps, n=n, truncation=most)], neighbours, asked)
     told = {"sigma": noise, "rate": rate, "steps": steps, "n": n, "truncation": most, "batches": "truncated"}
-    return Experiment(law, "dpsgd", {**told, "neighbours": neighbours}, worlds_of_relation(neighbours))
+    return Experiment(law, "dpsgd", {**told, "neighbours": neighbours.value}, worlds_of_relation(neighbours))
 
 
 #: By the name of an event: a step of a training, of which so many are made.
-_TRAININGS: Mapping[str, Callable[[Any, Any, str, int, float | None], Experiment | None]] = {
+_TRAININGS: Mapping[str, Callable[[DpEvent, ModuleType, Relation, int, float | None], Experiment | None]] = {
     "SampledWithoutReplacementDpEvent": _read_fixed,
     "SampledWithReplacementDpEvent": _read_fixed,
     "TruncatedSubsampledGaussianDpEvent": _read_truncated,
 }
 
 #: By the name of an event: what it says.
-_READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
+_READERS: Mapping[str, Callable[[DpEvent, ModuleType, Relation], Experiment | None]] = {
     "NoOpDpEvent": lambda event, events, neighbours: None,
     "NonPrivateDpEvent": lambda event, events, neighbours: _no_privacy(neighbours),
     "GaussianDpEvent": _read_noise,
@@ -391,7 +399,7 @@ def to_event(experiment: Experiment) -> Any:
     raise InputError(f"{experiment.name} has no DpEvent: {instead}")
 
 
-def _recent_event(e: Experiment, events: Any) -> Any:
+def _recent_event(e: Experiment, events: ModuleType) -> DpEvent:
     """An event that dp-accounting has had since 0.6.0; None where the one installed is older, or has none.
 
     Exponential mechanisms are left out: its RDP accountant takes any number of ``ExponentialMechanismDpEvent`` for one.
@@ -407,38 +415,15 @@ def _recent_event(e: Experiment, events: Any) -> Any:
 
 
 def _norms_of(e: Experiment) -> int:
-    return _norms(e.parameters.get("neighbours", ""))
+    return 2 if e.parameters.get("neighbours") == Relation.REPLACE else 1
 
 
-def _gaussian(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_norms_of(e) * e.parameters["sigma"] / e.parameters["shift"])
-
-
-def _gdp(e: Experiment, events: Any) -> Any:
-    mu = e.parameters["mu"]
-    return events.GaussianDpEvent(_norms_of(e) / mu) if mu else events.NoOpDpEvent()
-
-
-def _laplace(e: Experiment, events: Any) -> Any:
-    return events.LaplaceDpEvent(_norms_of(e) * e.parameters["scale"] / e.parameters["shift"])
-
-
-def _geometric(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _norms_of(e)))
-
-
-def _response(e: Experiment, events: Any) -> Any:
-    k = e.parameters["k"]
-    return events.RandomizedResponseDpEvent(k / (k + math.expm1(e.parameters["epsilon"])), k)
-
-
-def _training(e: Experiment, events: Any) -> Any:
+def _training(e: Experiment, events: ModuleType) -> DpEvent:
     p = e.parameters
     how = p.get("batches", "poisson")
     names = [name for name in ("sigma", "rate", "steps", "n", "batch", "truncation") if name in p]
     people = p.get("people", 1)
-    if people > 1 and (how != "poisson" or p["neighbours"] == "replace"):
+    if people > 1 and (how != "poisson" or p["neighbours"] == Relation.REPLACE):
         raise InputError(
             f"training of {people} people on such batches has no DpEvent: write a privacy-loss distribution by to_pld"
         )
@@ -467,12 +452,7 @@ def _training(e: Experiment, events: Any) -> Any:
     return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
 
 
-def _mixture(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    return events.MixtureOfGaussiansDpEvent(p["sigma"], list(p["shifts"]), list(p["weights"]))
-
-
-def _sample(e: Experiment, events: Any) -> Any:
+def _sample(e: Experiment, events: ModuleType) -> DpEvent:
     noise = factor_steps(product_factor(e))[0][0].noise
     if noise is None or noise.rate is None or noise.swapped:
         raise InputError(
@@ -483,25 +463,25 @@ def _sample(e: Experiment, events: Any) -> Any:
     return events.PoissonSampledDpEvent(noise.rate, made(1 / noise.size))
 
 
-def _normal(e: Experiment, events: Any) -> Any:
+def _normal(e: Experiment, events: ModuleType) -> DpEvent:
     return events.GaussianDpEvent(_norms_of(e) / e.parameters["psi"])
 
 
-def _tree(e: Experiment, events: Any) -> Any:
+def _tree(e: Experiment, events: ModuleType) -> DpEvent:
     p = e.parameters
     if p["participations"] > 1:
         return _normal(e, events)
     return events.SingleEpochTreeAggregationDpEvent(p["sigma"], p["leaves"])
 
 
-def _selection(e: Experiment, events: Any) -> Any:
+def _selection(e: Experiment, events: ModuleType) -> DpEvent:
     """The law of a Laplace answer with this ε, which bounds several selections as it does several answers."""
     if e.origin == "noisy_max" and e.parameters["noise"] == "gumbel":
         raise InputError(f"{e.name} with Gumbel noise has no DpEvent: {_UNWRITTEN['exponential']}")
     return events.LaplaceDpEvent(_norms_of(e) / e.parameters["epsilon"])
 
 
-def _by_steps(e: Experiment, events: Any) -> Any:
+def _by_steps(e: Experiment, events: ModuleType) -> DpEvent:
     """Steps of noise that is known by name, sampled or not."""
     made = []
     for step, count in factor_steps(product_factor(e)):
@@ -515,15 +495,23 @@ def _by_steps(e: Experiment, events: Any) -> Any:
 
 
 #: By the builder of an experiment: the event that says the same.
-_WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
-    "gaussian": _gaussian,
-    "gdp": _gdp,
-    "laplace": _laplace,
-    "geometric": _geometric,
-    "randomized_response": _response,
+_WRITERS: Mapping[str, Callable[[Experiment, ModuleType], DpEvent]] = {
+    "gaussian": lambda e, events: events.GaussianDpEvent(_norms_of(e) * e.parameters["sigma"] / e.parameters["shift"]),
+    "gdp": lambda e, events: (
+        events.GaussianDpEvent(_norms_of(e) / e.parameters["mu"]) if e.parameters["mu"] else events.NoOpDpEvent()
+    ),
+    "laplace": lambda e, events: events.LaplaceDpEvent(_norms_of(e) * e.parameters["scale"] / e.parameters["shift"]),
+    "geometric": lambda e, events: events.DiscreteLaplaceDpEvent(
+        e.parameters["epsilon"] / e.parameters["sensitivity"], -(-e.parameters["shift"] // _norms_of(e))
+    ),
+    "randomized_response": lambda e, events: events.RandomizedResponseDpEvent(
+        e.parameters["k"] / (e.parameters["k"] + math.expm1(e.parameters["epsilon"])), e.parameters["k"]
+    ),
     "zcdp": lambda e, events: events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0)),
     "dpsgd": _training,
-    "mixture": _mixture,
+    "mixture": lambda e, events: events.MixtureOfGaussiansDpEvent(
+        e.parameters["sigma"], list(e.parameters["shifts"]), list(e.parameters["weights"])
+    ),
     "subsample": _sample,
     "tree": _tree,
     "matrix": lambda e, events: _normal(e, events) if "psi" in e.parameters else _by_steps(e, events),
@@ -554,7 +542,7 @@ _ROUNDING = 1e-10
 _FEW = 60
 
 
-def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
+def from_pld(pld: PrivacyLossDistribution, *, neighbours: str = "add-remove") -> Experiment:
     """What a dp-accounting ``PrivacyLossDistribution`` says, as an experiment.
 
     Its δ(ε) for ε ≥ 0, in either order, is all that is taken: the worst pair of laws with these profiles. A pessimistic
@@ -588,13 +576,14 @@ def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
             "this distribution is rounded in the defender's favour, and no reading of it is a bound on risk: "
             "build it with pessimistic_estimate=True"
         )
+    neighbours = parse_relation(neighbours)
     law = envelope(*_profile(remove), None if pld._symmetric else _profile(add), rounding=_ROUNDING)
-    told = {"interval": float(remove._discretization), "losses": int(remove.size), "neighbours": neighbours}
+    told = {"interval": float(remove._discretization), "losses": int(remove.size), "neighbours": neighbours.value}
     note = "as exact as the distribution it was read from: upper bounds if that one is pessimistic"
     return Experiment(law, "privacy_loss_distribution", told, notes=(note,), worlds=worlds_of_relation(neighbours))
 
 
-def _profile(pmf: Any) -> tuple[Array, Array]:
+def _profile(pmf: PLDPmf) -> tuple[Array, Array]:
     """ε and δ at 0 and at every loss above it, summed from the top so that small δ keep their digits."""
     dense = pmf.to_dense_pmf()
     p = np.maximum(np.asarray(dense._probs, dtype=float), 0.0)
@@ -667,7 +656,7 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     return package.PrivacyLossDistribution(_pmf(pair, dt), _pmf(pair.reverse(), dt))
 
 
-def _composed(counted: list[tuple[Any, int]]) -> Any:
+def _composed(counted: Sequence[tuple[PrivacyLossDistribution, int]]) -> PrivacyLossDistribution:
     """All parts together, unless they would take too many points: the losses of many grow with the root of how many."""
     points = math.fsum(one._pmf_remove.size * math.sqrt(count) for one, count in counted)
     if points > _MOST_COMPOSED:
@@ -683,7 +672,7 @@ def _composed(counted: list[tuple[Any, int]]) -> Any:
     return whole
 
 
-def _known_pld(noise: StepNoise | None, dt: float, package: Any) -> Any:
+def _known_pld(noise: StepNoise | None, dt: float, package: ModuleType) -> PrivacyLossDistribution | None:
     """Noise that dp-accounting knows itself, before any exchange of the two worlds; None for others."""
     if noise is None:
         return None
@@ -694,7 +683,7 @@ def _known_pld(noise: StepNoise | None, dt: float, package: Any) -> Any:
     if noise.rate is not None and top < 700:
         top = math.log1p(noise.rate * math.expm1(top))
     _points(top, dt)
-    told: dict[str, Any] = {"value_discretization_interval": dt}
+    told: dict[str, object] = {"value_discretization_interval": dt}
     if noise.rate is not None:
         told["sampling_prob"] = noise.rate
     if noise.neighbours is Relation.REPLACE:
@@ -703,7 +692,7 @@ def _known_pld(noise: StepNoise | None, dt: float, package: Any) -> Any:
     return make(1 / noise.size, **told)
 
 
-def _pmf(pair: Envelope, dt: float) -> Any:
+def _pmf(pair: Envelope, dt: float) -> PLDPmf:
     """The losses of H1 and their masses."""
     pmfs = require("dp_accounting.pld.pld_pmf", "writing a privacy-loss distribution")
     index, inverse = np.unique(np.rint(pair.llr / dt).astype(int), return_inverse=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,13 +25,17 @@ from ..mechanisms.claims import ROUNDING, from_dp, from_rdp, from_zcdp
 from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, randomized_response
 from ..mechanisms.noise import gaussian, laplace
 from ..mechanisms.selection import exponential, noisy_max
+from ..worlds import Relation, parse_relation
+
+if TYPE_CHECKING:
+    from opendp.mod import Measurement
 
 _FINE = 1e-6  # of a shift: noise on a grid so fine is continuous to the digits shown
 
 
 def from_measurement(
-    measurement: Any,
-    d_in: Any,
+    measurement: Measurement,
+    d_in: object,
     *,
     noise: str | None = None,
     answers: int = 2,
@@ -76,6 +81,7 @@ def from_measurement(
         If the library is not installed.
     """
     known = require("opendp.mod", "reading a measurement")
+    neighbours = parse_relation(neighbours)
     if not isinstance(measurement, known.Measurement):
         raise InputError(
             f"measurement is {type_phrase(measurement)}: give a Measurement of OpenDP", parameter="measurement"
@@ -111,10 +117,9 @@ def from_measurement(
     return replace(experiment, parameters=told, notes=(note, *experiment.notes))
 
 
-def _capped_claim(build: Any, loss: float, neighbours: str) -> Experiment:
+def _capped_claim(build: Callable[[], Experiment], loss: float, neighbours: Relation) -> Experiment:
     """The claim, or the one that promises nothing where the loss is beyond what has a meaning."""
-    made: Experiment = build() if loss <= 1e4 else from_dp(0.0, 1.0, neighbours=neighbours)
-    return made
+    return build() if loss <= 1e4 else from_dp(0.0, 1.0, neighbours=neighbours)
 
 
 #: The measure under which OpenDP makes each noise.
@@ -130,7 +135,13 @@ _WHOLE = re.compile(r"\b[iu](8|16|32|64|128|size)\b")
 
 
 def _noise(
-    noise: str, measurement: Any, d_in: Any, promised: Any, answers: int, whole: int | None, neighbours: str
+    noise: str,
+    measurement: Measurement,
+    d_in: object,
+    promised: float,
+    answers: int,
+    whole: int | None,
+    neighbours: Relation,
 ) -> Experiment:
     checks.one_of("noise", noise, tuple(_MEASURED))
     measure = str(measurement.output_measure.type)
@@ -156,7 +167,7 @@ def _noise(
     return discrete_gaussian(sigma=steps / size, sensitivity=steps, neighbours=neighbours)
 
 
-def _noise_steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | None) -> int:
+def _noise_steps(noise: str, measurement: Measurement, d_in: object, size: float, whole: int | None) -> int:
     """By how many steps of its noise the answer moves; 0 where the noise is continuous.
 
     Laplace noise on a vector that moves by so much in L1 tells at most what it tells of one number that moves as far:
@@ -183,7 +194,7 @@ def _noise_steps(noise: str, measurement: Any, d_in: Any, size: float, whole: in
     return moved
 
 
-def _renyi_at(curve: Any, order: float) -> float:
+def _renyi_at(curve: Callable[[float], float], order: float) -> float:
     """D at one order; infinite where the curve has no answer."""
     try:
         value = float(curve(order))

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import lru_cache, wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import checks
 from ..catalogue.readings import find_reading
@@ -31,6 +31,11 @@ from ..laws.product import TwoSidedBound
 from ..mechanisms.discrete import approximate, pure
 from ..mechanisms.training import dpsgd
 from ..results import Result, presenter
+
+if TYPE_CHECKING:
+    from opacus import PrivacyEngine
+    from opacus.accountants import IAccountant
+    from torch.utils.data import DataLoader
 
 # A data loader is read, not trusted to be what an accountant takes it for: Opacus's own draws Poisson samples, a plain
 # one cuts shuffled data into batches, one that does not shuffle shows everyone in the same batch of every epoch.
@@ -78,7 +83,7 @@ class LoaderDraws:
         )
 
 
-def loader_draws(loader: Any) -> LoaderDraws:
+def loader_draws(loader: DataLoader[object]) -> LoaderDraws:
     """How a PyTorch ``DataLoader`` draws its batches, Opacus's own included; a sentence where that is not known."""
     coins = require("opacus.utils.uniform_sampler", _WHY)
     data = require("torch.utils.data", _WHY)
@@ -109,7 +114,7 @@ def loader_draws(loader: Any) -> LoaderDraws:
 
 
 def loaded(
-    loader: Any,
+    loader: DataLoader[object],
     *,
     sigma: float,
     epochs: float | None = None,
@@ -200,7 +205,7 @@ def loader_training(
     return replace(above, law=TwoSidedBound(upper))
 
 
-def _row_arguments(**columns: list[Any]) -> dict[str, Any]:
+def _row_arguments(**columns: Sequence[float]) -> dict[str, Any]:
     """Numbers where there is one row, otherwise a schedule."""
     if all(len(column) == 1 for column in columns.values()):
         return {name: column[0] for name, column in columns.items()}
@@ -214,7 +219,12 @@ _LEAST_NOISE, _MOST_NOISE, _LEAST_RATE = 1e-2, 1e12, 1e-12
 Row = tuple[float, float, int]
 
 
-def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | None = None) -> Experiment:
+def trained(
+    history: Iterable[Row] | PrivacyEngine | IAccountant,
+    *,
+    loader: DataLoader[object] | LoaderDraws | None = None,
+    width: float | None = None,
+) -> Experiment:
     """What is learned about one person from training with this history of (noise multiplier, sample rate, steps).
 
     ``history`` may also be Opacus's ``PrivacyEngine`` or its accountant, whose history it is then. Batches are Poisson
@@ -267,7 +277,7 @@ def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | 
     return dpsgd(**_row_arguments(sigma=sigma, rate=rate, steps=steps), width=width)
 
 
-def _history_row(row: Any) -> Row:
+def _history_row(row: Row) -> Row:
     try:
         sigma, rate, steps = row
     except (TypeError, ValueError):
@@ -301,14 +311,14 @@ def opacus_accountant() -> str:
     return NAME
 
 
-def _hook_loader(engine: Any) -> None:
+def _hook_loader(engine: type[PrivacyEngine]) -> None:
     """Let an engine's accountant of ours see the loader, which Opacus itself shows to none."""
     prepare = engine._prepare_data_loader
     if hasattr(prepare, "__wrapped__"):
         return
 
     @wraps(prepare)
-    def prepared(self: Any, *given: Any, **options: Any) -> Any:
+    def prepared(self: PrivacyEngine, *given: object, **options: object) -> DataLoader[object]:
         loader = prepare(self, *given, **options)
         if isinstance(self.accountant, accountant_class()):
             self.accountant.reads(loader)
@@ -318,7 +328,7 @@ def _hook_loader(engine: Any) -> None:
 
 
 @lru_cache(maxsize=1)
-def accountant_class() -> type[Any]:
+def accountant_class() -> type[IAccountant]:
     """The accountant: a subclass of Opacus's ``IAccountant``, made when Opacus is first needed."""
     base: Any = require("opacus.accountants", "an accountant for Opacus").IAccountant
 
@@ -329,7 +339,7 @@ def accountant_class() -> type[Any]:
             self.history: list[Row] = []
             self.loop: LoaderDraws | None = None  # how batches are drawn, once a loader was read
             self._refused = ""
-            self._known: tuple[Any, Experiment] | None = None
+            self._known: tuple[object, Experiment] | None = None
 
         def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
             """One optimisation step; equal steps in a row are kept as one row."""
@@ -339,7 +349,7 @@ def accountant_class() -> type[Any]:
             else:
                 self.history.append((noise_multiplier, sample_rate, 1))
 
-        def reads(self, loader: Any) -> None:
+        def reads(self, loader: DataLoader[object]) -> None:
             """See how a loader draws its batches, and warn where these are not Poisson samples."""
             try:
                 loop, self._refused = loader_draws(loader), ""
@@ -363,24 +373,24 @@ def accountant_class() -> type[Any]:
                 self._known = (key, trained(self.history, loader=other, width=width))
             return self._known[1]
 
-        def state_dict(self, destination: Any = None) -> Any:
+        def state_dict(self, destination: object = None) -> dict[str, object]:
             """What Opacus stores, and how batches are drawn."""
-            told = super().state_dict(destination)
+            told: dict[str, object] = super().state_dict(destination)
             told["loop"] = None if self.loop is None else asdict(self.loop)
             return told
 
-        def load_state_dict(self, state_dict: Any) -> None:
+        def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
             """As Opacus does; how batches are drawn too, where it is told."""
             super().load_state_dict(state_dict)
             told = state_dict.get("loop")
             if told is not None:
                 self.loop = LoaderDraws(**{**told, "way": BatchOrder(told["way"])})
 
-        def get_epsilon(self, delta: float, *, width: float | None = None, **_: Any) -> float:
+        def get_epsilon(self, delta: float, *, width: float | None = None, **_: object) -> float:
             """The privacy loss so far at this δ, never understated."""
             return float(self.experiment(width=width).epsilon(delta))
 
-        def risk(self, reading: str = "success", **arguments: Any) -> float:
+        def risk(self, reading: str = "success", **arguments: object) -> float:
             """A reading of the steps so far, by name: success, advantage, roc (with fpr), …"""
             wanted = find_reading(reading)
             return float(getattr(self.experiment(), wanted.name)(**wanted.arguments(arguments)))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..checks import Array
 from ..readings.law import Exactness, Law
 
+T = TypeVar("T")
 _BY_EXACTNESS = (Exactness.EXACT, Exactness.ROUNDED, Exactness.BRACKET, Exactness.BOUND)
 
 
@@ -95,7 +97,7 @@ class LawArray(Law):
 
 
 def map_members(
-    members: Sequence[Any], shape: tuple[int, ...], read: Callable[..., Any], given: Sequence[Any]
+    members: Sequence[T], shape: tuple[int, ...], read: Callable[..., Array | float], given: Sequence[ArrayLike]
 ) -> Array:
     """``read(member, *given)`` where members of a shape and the arguments broadcast; each member is asked once."""
     arrays = [np.asarray(a, dtype=float) for a in given]

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammainc, ndtri_exp
@@ -38,7 +38,7 @@ from .composition.fourier import TiltedLaplace, laplace_cumulant, laplace_spread
 from .composition.quadrature import QuadratureStep
 from .composition.step import Atoms, Composable, CountedStep, Family, NoiseKind, Step, StepNoise, unknown_group
 from .composition.wrappers import log_odds_against, mix, unmix
-from .piecewise import PiecewiseLaw, Tail
+from .piecewise import Index, PiecewiseLaw, Tail
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -448,12 +448,12 @@ class _PanelLaw(ABC):
     """A law of bounded support: atoms, and a density whose masses are added up panel by panel from either end."""
 
     @abstractmethod
-    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+    def _panel(self, left: Array, right: Array, interval: Index) -> Array:
         """∫ of the density between two places of one interval."""
 
     @property
     @abstractmethod
-    def _panels(self) -> tuple[Array, Any, Array, Array]:
+    def _panels(self) -> tuple[Array, Index, Array, Array]:
         """Edges, the interval that begins at each but the last, and the mass below and above each edge."""
 
     def tails(self) -> tuple[Tail, Tail]:
@@ -551,12 +551,12 @@ class _EqualShifts(_PanelLaw):
                     result[i + r] += weight * math.comb(self.k - j, i) * raised
         return np.asarray(result * [math.comb(self.k - 1, i) for i in range(self.k)])
 
-    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+    def _panel(self, left: Array, right: Array, interval: Index) -> Array:
         half = (right - left)[..., None] / 2
         return np.asarray((np.exp(self.log_pdf(left[..., None] + half * (1 + _X))) * _W * half).sum(-1))
 
     @cached_property
-    def _panels(self) -> tuple[Array, Any, Array, Array]:
+    def _panels(self) -> tuple[Array, Index, Array, Array]:
         """At whole numbers, and between them where the tilt is steep."""
         edges = np.linspace(0, self.k, self.k * max(1, math.ceil(self.m / 8)) + 1)
         home = np.arange(edges.size - 1)
@@ -603,10 +603,10 @@ class _Polynomials(ValueSemantics):
         angle = (2 * np.arange(n) + 1) * np.pi / (2 * n)
         return (1 - np.cos(angle)) / 2, (-1.0) ** np.arange(n) * np.sin(angle)
 
-    def _interval(self, x: Array) -> Any:
+    def _interval(self, x: Array) -> Index:
         return np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, self.knots.size - 2)
 
-    def __call__(self, x: Array, interval: Any = None) -> Array:
+    def __call__(self, x: Array, interval: Index | None = None) -> Array:
         """The density; 0 outside."""
         i = self._interval(x) if interval is None else interval
         f = (x - self.knots[i]) / (self.knots[i + 1] - self.knots[i])
@@ -618,7 +618,7 @@ class _Polynomials(ValueSemantics):
         value = (share * self.table[i]).sum(axis=-1) / share.sum(axis=-1)
         return np.where((x < self.knots[0]) | (x > self.knots[-1]), 0.0, np.maximum(value, 0.0))
 
-    def _part(self, left: Array, right: Array, interval: Any) -> Array:
+    def _part(self, left: Array, right: Array, interval: Index) -> Array:
         half = (right - left)[..., None] / 2
         x = left[..., None] + half * (1 + _X)
         return np.asarray((self(x, np.broadcast_to(interval[..., None], x.shape)) * _W * half).sum(axis=-1))
@@ -711,7 +711,7 @@ class _UnequalShifts(_PanelLaw):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.product.parts[2](x)) + (self.sign * x - self._total) / 2)
 
-    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+    def _panel(self, left: Array, right: Array, interval: Index) -> Array:
         half = (right - left)[..., None] / 2
         x = left[..., None] + half * (1 + _X)
         where = np.broadcast_to(interval[..., None], x.shape)
@@ -719,7 +719,7 @@ class _UnequalShifts(_PanelLaw):
         return np.asarray((tilted * _W * half).sum(axis=-1))
 
     @cached_property
-    def _panels(self) -> tuple[Array, Any, Array, Array]:
+    def _panels(self) -> tuple[Array, Index, Array, Array]:
         """At the knots, and between them where the tilt is steep."""
         knots = self.product.parts[0]
         pieces = [np.linspace(a, b, max(1, math.ceil((b - a) / 16)) + 1)[:-1] for a, b in pairwise(knots)]

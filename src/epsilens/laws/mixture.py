@@ -36,9 +36,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ..checks import Array
@@ -48,6 +48,7 @@ from .composition.quadrature import QuadratureStep, UnboundedStep
 from .composition.step import Step
 from .composition.wrappers import SampledStep
 
+Index = NDArray[np.int64]
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _LOG2 = math.log(2.0)
@@ -111,7 +112,7 @@ class _MixtureStep(QuadratureStep):
         return np.minimum.accumulate(first[::-1])[::-1], np.maximum.accumulate(last)
 
     @cached_property
-    def _hull(self) -> tuple[Any, Array]:
+    def _hull(self) -> tuple[Index, Array]:
         """The components that are the largest somewhere, and the places between them."""
         c, base = self._c, self._base
         kept: list[int] = []
@@ -128,11 +129,11 @@ class _MixtureStep(QuadratureStep):
             kept.append(j)
         return np.asarray(kept), np.asarray(turns)
 
-    def _highest(self, x: Array) -> Any:
+    def _highest(self, x: Array) -> Index:
         """The index of the largest shift with a share at x; it grows with x."""
         return np.maximum(np.searchsorted(self._seen[0], x, side="left") - 1, 0)
 
-    def _lowest(self, x: Array) -> Any:
+    def _lowest(self, x: Array) -> Index:
         """The index of the smallest."""
         return np.minimum(np.searchsorted(self._seen[1], x, side="right"), self._c.size - 1)
 
@@ -396,33 +397,33 @@ class BinomialStep(_MixtureStep):
         return self.mu * j, log_binomial(self.count, j, self.rate)
 
     @cached_property
-    def _hull(self) -> tuple[Any, Array]:
+    def _hull(self) -> tuple[Index, Array]:
         return np.arange(self._c.size), np.maximum.accumulate(-np.diff(self._base) / self.mu)
 
-    def _highest(self, x: Array) -> Any:
+    def _highest(self, x: Array) -> Index:
         few = self._c.size <= _TABLED
         return super()._highest(x) if few else self._near(np.asarray(x, dtype=float), self._c.size - 1)
 
-    def _lowest(self, x: Array) -> Any:
+    def _lowest(self, x: Array) -> Index:
         return super()._lowest(x) if self._c.size <= _TABLED else self._near(np.asarray(x, dtype=float), 0)
 
     @cached_property
-    def _edges(self) -> tuple[Any, Any]:
+    def _edges(self) -> tuple[Index, Index]:
         """The lowest and the highest index with a share at each of some places."""
         return self._edge(_PLACES, 0), self._edge(_PLACES, self._c.size - 1)
 
-    def _near(self, x: Array, end: int) -> Any:
+    def _near(self, x: Array, end: int) -> Index:
         """The last index towards this end with a share at x, or at a place just beyond: it grows with x."""
         where = (x - _PLACES[0]) * _EACH
         up = end > 0
         at = np.clip(np.ceil(where) if up else np.floor(where), 0, _PLACES.size - 1).astype(int)
-        result = self._edges[up][at]
+        result: Index = self._edges[up][at]
         far = (where < 0) | (where > _PLACES.size - 1)
         if far.any():
             result[far] = self._edge(x[far], end)
         return result
 
-    def _edge(self, x: Array, end: int) -> Any:
+    def _edge(self, x: Array, end: int) -> Index:
         """The last index with a share on the way from the largest term to this end, and one more."""
         inside = np.searchsorted(self._hull[1], x)
         outside = np.full(x.shape, end)

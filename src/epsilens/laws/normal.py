@@ -16,9 +16,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import erf, log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
 from ..checks import Array
@@ -33,6 +34,7 @@ from .composition.step import Composable, CountedStep, Exponent, Family, NoiseKi
 from .composition.wrappers import SampledStep, drawn_beyond, exchanged, log_odds_against, mix
 from .mixture import group_step, replaced_group_step
 
+Part: TypeAlias = slice | NDArray[np.int64]
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -458,13 +460,13 @@ class KnownShiftStep(UnboundedStep):
     def inverse_loss(self, loss: Array) -> Array:
         return np.asarray(np.asarray(loss, dtype=float) / self.shifts[0] + self.shifts[0] / 2)
 
-    def _parts(self, loss: Array, some: Any = slice(None)) -> Array:
+    def _parts(self, loss: Array, some: Part = slice(None)) -> Array:
         """The logarithm of each part's density under H0, or of some parts, a row for each loss."""
         c = self._c[some]
         at = np.asarray(loss)[:, None] / c + c / 2
         return np.asarray(self._log_w[some] + np.log(self.shifts[0] / c) - 0.5 * at * at - _HALF_LOG_2PI)
 
-    def _blocks(self, x: Array) -> Iterator[tuple[slice, Array, Any]]:
+    def _blocks(self, x: Array) -> Iterator[tuple[slice, Array, Part]]:
         """Places, the logarithms of the densities there of the parts that have a share, and which these are.
 
         Each is a parabola in the loss: over a block no higher than where it is nearest its peak, and no lower than at
@@ -474,7 +476,7 @@ class KnownShiftStep(UnboundedStep):
         for i in range(0, x.size, size):
             part = slice(i, i + size)
             loss = self.loss(x[part])
-            some: Any = slice(None)
+            some: Part = slice(None)
             if self._c.size > _FEW_SHIFTS:
                 ends = np.asarray([loss.min(), loss.max()])
                 least = float(self._parts(ends).min(axis=0).max())

@@ -305,6 +305,7 @@ class ClampedLaw:
 
 
 Mask = NDArray[np.bool_]
+Index = NDArray[np.int64]
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
 _SMALL = 1e-6  # masses that a place rounded to a double may miss

@@ -121,23 +121,80 @@ class SymmetricShift(Law):
     __slots__ = ()
 
     error: ClassVar[float]  #: relative rounding of the masses, added to what the adversary reaches
+    doublings: ClassVar[int]  #: of the bracket in which a threshold is searched for
 
     symmetric = True
 
     def reverse(self) -> Self:
         return self
 
+    @property
     @abstractmethod
+    def _own(self) -> tuple[Array, ...]:
+        """The parameters, d last, numbers or arrays of them."""
+
+    @property
+    @abstractmethod
+    def _bend(self) -> Array | float:
+        """How far beyond the shift the likelihood ratio begins to near its bound."""
+
+    @abstractmethod
+    def _log_tail(self, x: Array) -> Array:
+        """log P(X > x) for x ≥ 0."""
+
+    @abstractmethod
+    def _upper_quantile(self, p: Array) -> Array:
+        """The x ≥ 0 with P(X > x) = p ≤ ½."""
+
+    @abstractmethod
+    def _llr(self, x: Array) -> Array:
+        """log pdf(x−d) − log pdf(x)."""
+
     def _sf(self, x: Array) -> Array:
         """P(X > x); the ends may be infinite."""
+        tail = np.exp(self._log_tail(np.abs(np.where(np.isfinite(x), x, 0.0))))
+        inside = np.where(x >= 0, tail, 1 - tail)
+        return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
 
-    @abstractmethod
     def _isf(self, p: Array) -> Array:
         """The x with P(X > x) = p."""
+        p = np.asarray(p, dtype=float)
+        x = np.maximum(self._upper_quantile(np.clip(np.minimum(p, 1 - p), 1e-310, 0.5)), 0.0)
+        return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
 
-    @abstractmethod
     def _threshold(self, u: Array) -> Array:
         """The c at which llr(c) = u: half the shift for u = 0, mirrored for u < 0, infinite beyond the bound d."""
+        u, *own = np.broadcast_arrays(np.asarray(u, dtype=float), *self._own)
+        d = own[-1]
+        if not u.any():
+            return np.asarray(d / 2)
+        size = np.abs(u)
+        inside = size < d
+        goal = np.where(inside, size, 0.0)
+        high = d + self._bend
+        for _ in range(self.doublings):
+            short = inside & (self._llr(high) < goal)
+            if not short.any():
+                break
+            high = np.where(short, 2 * high, high)
+        c = root(lambda x: self._llr(x) - goal, d / 2, high)
+        c = np.where(inside & ~(inside & (self._llr(high) < goal)), c, np.inf)
+        return np.where(u >= 0, c, d - c)
+
+    def _each(self, read: Callable[..., float], *more: Array) -> Array:
+        """One number per law: quadratures are not vectorised over laws."""
+        arrays = np.broadcast_arrays(*self._own, *more)
+        out = np.empty(arrays[0].shape)
+        for i in np.ndindex(out.shape):
+            out[i] = read(*(float(array[i]) for array in arrays))
+        return out
+
+    def max_llr(self) -> Array:
+        return np.asarray(np.broadcast_arrays(*self._own)[-1], dtype=float)
+
+    def practical(self, level: float) -> Array:
+        """ψ at every level: it is reached where both errors are the same."""
+        return self.psi()
 
     def tradeoff(self, alpha: Array) -> Array:
         """1 − P(X > c − d), c the quantile: the mirrored tail keeps the digits."""
@@ -197,6 +254,7 @@ class LaplaceSumShift(SymmetricShift):
     """Sum of q standard Laplaces under H0, the same plus d ≥ 0 under H1 (d a number or an array)."""
 
     error: ClassVar[float] = 4e-15
+    doublings: ClassVar[int] = 200  # llr → d like d·(q−1)/x·…
 
     q: int
     d: Array
@@ -206,9 +264,20 @@ class LaplaceSumShift(SymmetricShift):
         z = np.abs(x)
         return np.asarray(np.log(np.polyval(_polynomials(self.q)[0], z)) - z)
 
-    def _llr(self, x: Array, d: Array) -> Array:
-        """log pdf(x−d) − log pdf(x); for a narrow shift the mean slope of log P(z) − z between the two |x|."""
-        x, d = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(d, dtype=float))
+    @property
+    def _own(self) -> tuple[Array, ...]:
+        return (self.d,)
+
+    @property
+    def _bend(self) -> float:
+        return self.q
+
+    def _log_tail(self, x: Array) -> Array:
+        return log_tail(self.q, x)
+
+    def _llr(self, x: Array) -> Array:
+        """For a narrow shift the mean slope of log P(z) − z between the two |x|."""
+        x, d = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(self.d, dtype=float))
         direct = self._log_pdf(x - d) - self._log_pdf(x)
         narrow = d < 0.5
         if not narrow.any():
@@ -219,41 +288,12 @@ class LaplaceSumShift(SymmetricShift):
         slope = np.polyval(np.polyder(p), z) / np.polyval(p, z) - 1
         return np.asarray(np.where(narrow, (slope * _W).sum(-1) / 2 * further, direct))
 
-    def _sf(self, x: Array) -> Array:
-        tail = np.exp(log_tail(self.q, np.abs(np.where(np.isfinite(x), x, 0.0))))
-        inside = np.where(x >= 0, tail, 1 - tail)
-        return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
-
-    def _isf(self, p: Array) -> Array:
-        """The x with P(S > x) = p; for q = 2, −2 − W₋₁(−4p·e^{−2})."""
-        p = np.asarray(p, dtype=float)
-        small = np.clip(np.minimum(p, 1 - p), 1e-310, 0.5)
+    def _upper_quantile(self, p: Array) -> Array:
+        """For q = 2, −2 − W₋₁(−4p·e^{−2})."""
         if self.q == 2:
-            x = -2 - np.real(lambertw(-4 * small * math.exp(-2), -1))
-        else:
-            goal = np.log(small)
-            x = root(lambda v: log_tail(self.q, v) - goal, np.zeros(small.shape), 4 * self.q - 4 * goal)
-        x = np.maximum(x, 0.0)
-        return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
-
-    def _threshold(self, u: Array) -> Array:
-        """The c at which llr(c) = u: half the shift for u = 0, mirrored for u < 0, infinite beyond the bound d."""
-        u, d = np.broadcast_arrays(np.asarray(u, dtype=float), np.asarray(self.d, dtype=float))
-        if not u.any():
-            return np.asarray(d / 2)
-        size = np.abs(u)
-        inside = size < d
-        goal = np.where(inside, size, 0.0)
-        # llr → d like d·(q−1)/x·…: double the bracket until it holds the root
-        high = d + self.q
-        for _ in range(200):
-            short = inside & (self._llr(high, d) < goal)
-            if not short.any():
-                break
-            high = np.where(short, 2 * high, high)
-        c = root(lambda x: self._llr(x, d) - goal, d / 2, high)
-        c = np.where(inside, c, np.inf)
-        return np.where(u >= 0, c, d - c)
+            return np.asarray(-2 - np.real(lambertw(-4 * p * math.exp(-2), -1)))
+        goal = np.log(p)
+        return root(lambda v: log_tail(self.q, v) - goal, np.zeros(p.shape), 4 * self.q - 4 * goal)
 
     def profile(self, log_threshold: Array) -> Array:
         """recall − t·α, plus its rounding; at t = 1 the mass within ±d/2 in closed form.
@@ -271,9 +311,6 @@ class LaplaceSumShift(SymmetricShift):
             value = recall - weighted + self.error * (recall + weighted)
         return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
 
-    def max_llr(self) -> Array:
-        return np.asarray(self.d, dtype=float)
-
     def _places(self, shift: float, farthest: float) -> Array:
         """Places about 0 and the shift, near and far from both."""
         away = np.geomspace(min(1e-3, shift), farthest, 90)
@@ -290,14 +327,14 @@ class LaplaceSumShift(SymmetricShift):
 
         if is_far_order(self.q, shift, max(a, 1 - a)):  # the two laws are mirror images
             return far_log_moment(_polynomials(self.q)[0], shift, max(a, 1 - a))
-        d = np.asarray(shift)
+        law = LaplaceSumShift(self.q, np.asarray(shift))
 
         def log_f(x: Array) -> Array:
-            return np.asarray(self._log_pdf(x) + a * self._llr(x, d))
+            return np.asarray(self._log_pdf(x) + a * law._llr(x))
 
         def less_one(x: Array) -> Array:
             """p0·(e^{al} − 1 − a(e^l − 1)), of one sign, in units of its size."""
-            ratio = self._llr(x, d)
+            ratio = law._llr(x)
             grown = expm1mx(a * ratio) - a * expm1mx(ratio)
             return np.asarray(np.exp(self._log_pdf(x)) * (grown / size))
 
@@ -318,8 +355,10 @@ class LaplaceSumShift(SymmetricShift):
             return self._kl(_TINY) * (shift / _TINY) ** 2
         size = min(shift, 1.0) ** 2  # the tolerance is absolute, and the value about d²/2 for a small d
 
+        law = LaplaceSumShift(self.q, np.asarray(shift))
+
         def f(x: Array) -> Array:
-            base, ratio = self._log_pdf(x), self._llr(x, np.asarray(shift))
+            base, ratio = self._log_pdf(x), law._llr(x)
             small = np.exp(base) * (expm1mx(np.minimum(ratio, 30.0)) / size)
             return np.where(ratio < 30, small, (np.exp(base + ratio) - np.exp(base) * (1 + ratio)) / size)
 
@@ -327,29 +366,18 @@ class LaplaceSumShift(SymmetricShift):
 
     def log_moment(self, a: Array) -> Array:
         """By quadrature between the bends, to about 1e-12."""
-        powers, d = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(self.d, dtype=float))
-        return np.asarray([self._log_moment(float(d[i]), float(powers[i])) for i in np.ndindex(d.shape)]).reshape(
-            d.shape
-        )
+        return self._each(self._log_moment, np.asarray(a, dtype=float))
 
     def kl(self) -> Array:
-        d = np.asarray(self.d, dtype=float)
-        return np.asarray([self._kl(float(d[i])) for i in np.ndindex(d.shape)]).reshape(d.shape)
+        return self._each(self._kl)
 
     def auc(self) -> Array:
         """1 − P(sum of 2q Laplaces > d): closed form."""
         return np.asarray(1 - np.exp(log_tail(2 * self.q, np.asarray(self.d, dtype=float))))
 
     def psi(self) -> Array:
-        d, inside = np.asarray(self.d, dtype=float), self.profile(np.zeros(np.shape(self.d)))
-        result = [
-            psi_by_equal_errors(lambda x: log_tail(self.q, x), float(d[i]), float(inside[i]))
-            for i in np.ndindex(d.shape)
-        ]
-        return np.asarray(result).reshape(d.shape)
-
-    def practical(self, level: float) -> Array:
-        return self.psi()
+        inside = self.profile(np.zeros(np.shape(self.d)))
+        return self._each(lambda d, within: psi_by_equal_errors(self._log_tail, d, within), inside)
 
 
 def _sides(x: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -377,46 +405,41 @@ def _slope(x: Array, b: Array) -> Array:
         return np.asarray(np.sign(x) * np.tanh(np.minimum((near - far) / 2, 400.0)))
 
 
-def _log_tail(x: Array, b: Array) -> Array:
-    """log P(X > |x|)."""
-    phi, near, _ = _sides(x, b)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        t = np.abs(x) / b
-        normal = phi + np.log(mills(t) - 0.5 * mills(b + t))
-    return np.asarray(np.logaddexp(normal, near - _LOG2))
-
-
-def _sf(x: Array, b: Array) -> Array:
-    tail = np.exp(_log_tail(np.where(np.isfinite(x), x, 0.0), b))
-    inside = np.where(x >= 0, tail, 1 - tail)
-    return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NormalLaplaceShift(SymmetricShift):
     """N(0, b²) + Lap(0, 1) under H0, the same plus d ≥ 0 under H1; b > 0 and d are numbers or arrays."""
 
     error: ClassVar[float] = 2e-14
+    doublings: ClassVar[int] = 60
 
     b: Array
     d: Array
     known: Exactness = field(default=Exactness.ROUNDED, kw_only=True)
 
-    def _sf(self, x: Array) -> Array:
-        return _sf(x, self.b)
+    @property
+    def _own(self) -> tuple[Array, ...]:
+        return self.b, self.d
 
-    def _isf(self, p: Array) -> Array:
-        """The x with P(X > x) = p: one root of the log tail, below max(b√(8L), 2L) with L = −log p."""
-        p, b = np.broadcast_arrays(np.asarray(p, dtype=float), np.asarray(self.b, dtype=float))
-        small = np.clip(np.minimum(p, 1 - p), 1e-310, 0.5)
-        goal = np.log(small)
+    @property
+    def _bend(self) -> Array:
+        return self.b + 1.0
+
+    def _log_tail(self, x: Array) -> Array:
+        phi, near, _ = _sides(x, self.b)
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            normal = phi + np.log(mills(x / self.b) - 0.5 * mills(self.b + x / self.b))
+        return np.asarray(np.logaddexp(normal, near - _LOG2))
+
+    def _upper_quantile(self, p: Array) -> Array:
+        """One root of the log tail, below max(b√(8L), 2L) with L = −log p."""
+        p, b = np.broadcast_arrays(p, np.asarray(self.b, dtype=float))
+        goal = np.log(p)
         high = np.maximum(b * np.sqrt(-8 * goal), -2 * goal) + 1e-300
-        x = root(lambda v: _log_tail(v, b) - goal, np.zeros(small.shape), high)
-        x = np.where(small == 0.5, 0.0, np.maximum(x, 0.0))
-        return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
+        x = root(lambda v: self._log_tail(v) - goal, np.zeros(p.shape), high)
+        return np.where(p == 0.5, 0.0, x)
 
     def _llr(self, x: Array) -> Array:
-        """log pdf(x−d) − log pdf(x); for a narrow shift the integral of the slope, which does not cancel."""
+        """For a narrow shift the integral of the slope, which does not cancel."""
         x, b, d = np.broadcast_arrays(np.asarray(x, dtype=float), self.b, self.d)
         direct = _log_pdf(x - d, b) - _log_pdf(x, b)
         narrow = d < 0.5 * np.minimum(b, 1.0)
@@ -425,25 +448,6 @@ class NormalLaplaceShift(SymmetricShift):
         nodes = x[..., None] - d[..., None] * (1 + _X) / 2
         total = (_slope(nodes, b[..., None]) * _W).sum(-1) * d / 2
         return np.asarray(np.where(narrow, total, direct))
-
-    def _threshold(self, u: Array) -> Array:
-        """The c at which llr(c) = u: half the shift for u = 0, mirrored for u < 0, infinite beyond the bound d."""
-        u, b, d = np.broadcast_arrays(np.asarray(u, dtype=float), self.b, self.d)
-        if not u.any():
-            return np.asarray(d / 2)
-        law = NormalLaplaceShift(b, d)
-        size = np.abs(u)
-        inside = size < d
-        goal = np.where(inside, size, 0.0)
-        high = d + b + 1.0
-        for _ in range(60):
-            short = inside & (law._llr(high) < goal)
-            if not short.any():
-                break
-            high = np.where(short, 2 * high, high)
-        c = root(lambda x: law._llr(x) - goal, d / 2, high)
-        c = np.where(inside & ~(inside & (law._llr(high) < goal)), c, np.inf)
-        return np.where(u >= 0, c, d - c)
 
     def profile(self, log_threshold: Array) -> Array:
         """recall − t·α, plus its rounding; at t = 1 the mass within ±d/2."""
@@ -462,14 +466,11 @@ class NormalLaplaceShift(SymmetricShift):
     def _central(self) -> Array:
         """P(|X| ≤ d/2): by quadrature of the density where it is small, so that no digit is lost."""
         b, d = np.broadcast_arrays(np.asarray(self.b, dtype=float), np.asarray(self.d, dtype=float))
-        direct = 1 - 2 * _sf(d / 2, b)
+        direct = 1 - 2 * self._sf(d / 2)
         narrow = d < np.minimum(b, 1.0)
         nodes = d[..., None] * (1 + _X) / 4
         inside = (np.exp(_log_pdf(nodes, b[..., None])) * _W).sum(-1) * d / 2
         return np.asarray(np.where(narrow, inside, np.minimum(direct + self.error, 1.0)))
-
-    def max_llr(self) -> Array:
-        return np.asarray(self.d + 0.0 * np.asarray(self.b))
 
     def _nodes(self, b: float, d: float) -> tuple[Array, Array]:
         """Gauss–Legendre nodes and weights: panels of half a width about 0 and d, in units of b and of the noise."""
@@ -478,15 +479,6 @@ class NormalLaplaceShift(SymmetricShift):
         edges = np.unique(np.concatenate([c + s * width for c in (0.0, d) for s in (-1, 1)] + [[d / 2]]))
         half = np.diff(edges)[:, None] / 2
         return (edges[:-1, None] + half * (1 + _X)).ravel(), (half * _W).ravel()
-
-    def _each(self, read: object, *more: Array) -> Array:
-        """One number per pair (b, d): quadratures are not vectorised over laws."""
-        assert callable(read)
-        b, d, *rest = np.broadcast_arrays(self.b, self.d, *more)
-        out = np.empty(d.shape)
-        for i in np.ndindex(d.shape):
-            out[i] = read(float(b[i]), float(d[i]), *(float(r[i]) for r in rest))
-        return out
 
     def log_moment(self, a: Array) -> Array:
         """By quadrature, to about 1e-13."""
@@ -521,17 +513,14 @@ class NormalLaplaceShift(SymmetricShift):
 
         def one(b: float, d: float) -> float:
             x, w = self._nodes(b, d)
-            total = float(np.sum(w * np.exp(_log_pdf(x, np.asarray(b))) * _sf(x - d, np.asarray(b))))
+            law = NormalLaplaceShift(np.asarray(b), np.asarray(d))
+            total = float(np.sum(w * np.exp(_log_pdf(x, np.asarray(b))) * law._sf(x - d)))
             return min(total * (1 + self.error), 1.0) if d > 0 else 0.5
 
         return self._each(one)
 
     def psi(self) -> Array:
-
         def one(b: float, d: float, inside: float) -> float:
-            return psi_by_equal_errors(lambda x: _log_tail(x, np.asarray(b)), d, inside)
+            return psi_by_equal_errors(NormalLaplaceShift(np.asarray(b), np.asarray(d))._log_tail, d, inside)
 
         return self._each(one, self._central())
-
-    def practical(self, level: float) -> Array:
-        return self.psi()

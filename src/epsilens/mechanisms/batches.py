@@ -31,7 +31,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +49,7 @@ from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalS
 from ..laws.product import TwoSidedBound, strongest_attack, width_of
 from ..numerics.special import log_binomial
 from ..readings.law import Exactness, Law
-from ..worlds import Relation, worlds_of_relation
+from ..worlds import Relation, parse_relation, worlds_of_relation
 from .builders import vectorized
 
 _NEARLY_ALL = 1 - 1e-6  # of everybody in a batch: as if all were
@@ -387,11 +386,12 @@ def mixture(
         raise InputError(f"weights sum to {total:.10g}: give probabilities that sum to 1", parameter="weights")
     noise = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     asked = WIDTH if width is None else width_of(width)
+    neighbours = parse_relation(neighbours)
     worlds = worlds_of_relation(neighbours)
-    parameters: dict[str, Any] = {"shifts": moved.tolist(), "weights": share.tolist(), "sigma": noise}
+    parameters: dict[str, object] = {"shifts": moved.tolist(), "weights": share.tolist(), "sigma": noise}
     if width is not None:
         parameters["width"] = asked
-    parameters["neighbours"] = neighbours
+    parameters["neighbours"] = neighbours.value
     live = share > 0
     c, where = np.unique(moved[live] / noise, return_inverse=True)
     w = np.bincount(where, weights=share[live])

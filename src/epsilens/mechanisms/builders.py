@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any, ParamSpec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from ..errors import InputError
@@ -36,7 +37,7 @@ def is_array(value: Any) -> bool:
 
 
 def vectorized(
-    *names: str, check: Callable[[Mapping[str, Any]], None] | None = None
+    *names: str, check: Callable[[Mapping[str, object]], None] | None = None
 ) -> Callable[[Callable[_P, Experiment]], Callable[_P, Experiment]]:
     """A builder that also takes arrays for these parameters; ``check`` may refuse some of them.
 
@@ -74,7 +75,9 @@ def vectorized(
     return take
 
 
-def build_each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Mapping[str, Any]) -> Experiment:
+def build_each(
+    build: Callable[..., Experiment], fixed: Mapping[str, object], varied: Mapping[str, object]
+) -> Experiment:
     """One experiment for each entry of the ``varied`` arrays, which broadcast, held together as one."""
     for name, value in varied.items():
         checks.real(name, value, infinite=True)
@@ -99,7 +102,9 @@ def build_each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varie
     return Experiment(law, origin, _parameters(result, columns, shape), one.worlds, notes, label=one.label)
 
 
-def _parameters(made: Sequence[Experiment], varied: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
+def _parameters(
+    made: Sequence[Experiment], varied: Mapping[str, NDArray[np.generic]], shape: tuple[int, ...]
+) -> dict[str, object]:
     """What all share as it is, and what differs, or was given as an array, as an array."""
     parameters: dict[str, Any] = {}
     given = {name: np.broadcast_to(column, shape).ravel().tolist() for name, column in varied.items()}

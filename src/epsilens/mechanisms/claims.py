@@ -30,7 +30,7 @@ from ..laws.normal import Normal
 from ..numerics.roots import safe_boundary
 from ..numerics.values import FrozenMapping
 from ..readings.law import Exactness, Law
-from ..worlds import worlds_of_relation
+from ..worlds import parse_relation, worlds_of_relation
 from .builders import vectorized, with_provenance
 from .discrete import approximate
 from .noise import gaussian, laplace
@@ -207,7 +207,7 @@ def from_rdp(
     4.73
     """
     a, bound = _orders(order, rho)
-    parameters: dict[str, Any] = (
+    parameters: dict[str, object] = (
         {"order": float_or_array(a[0]), "rho": float_or_array(bound[0])} if a.size == 1 else {"orders": int(a.size)}
     )
     known = bound <= 1e4  # beyond, nothing is promised that doubles could tell from nothing
@@ -228,7 +228,7 @@ def from_rdp(
     return _claim(law, "rdp", parameters, "a Rényi claim", neighbours)
 
 
-def _orders(order: Any, rho: Any) -> tuple[Array, Array]:
+def _orders(order: ArrayLike | None, rho: ArrayLike | Callable[[float], float] | None) -> tuple[Array, Array]:
     """Orders above 1 and what is claimed at each."""
     if rho is None:
         raise InputError(
@@ -260,24 +260,23 @@ def _orders(order: Any, rho: Any) -> tuple[Array, Array]:
     return a, np.where(bound > 0, np.maximum(bound, _LEAST_BOUND), 0.0)
 
 
-def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbours: str) -> Experiment:
+def _claim(law: Law, name: str, parameters: Mapping[str, object], said: str, neighbours: str) -> Experiment:
+    relation = parse_relation(neighbours)
     note = f"the worst case of {said}, not a mechanism: every release for which it is true is at most as risky"
-    return Experiment(
-        law, name, {**parameters, "neighbours": neighbours}, notes=(note,), worlds=worlds_of_relation(neighbours)
-    )
+    return Experiment(law, name, {**parameters, "neighbours": relation.value}, worlds_of_relation(relation), (note,))
 
 
 # -- out --------------------------------------------------------------------------------------------------------
 
 
-def _reject_experiment(value: Any) -> InputError:
+def _reject_experiment(value: object) -> InputError:
     return InputError(
         f"experiment is {type_phrase(value)}: give what laplace, gaussian and the like return",
         parameter="experiment",
     )
 
 
-def _scalar_epsilon(experiment: Any) -> None:
+def _scalar_epsilon(experiment: object) -> None:
     if not isinstance(experiment, Experiment):
         raise _reject_experiment(experiment)
     if experiment.many:

@@ -33,7 +33,7 @@ from ..laws.product import compose_steps, factor_steps, join_names, width_of
 from ..numerics.values import ValueSemantics
 from ..readings.law import Exactness, Law
 from ..results import SentenceResult, ShortResult
-from ..worlds import worlds_of_relation
+from ..worlds import Relation, parse_relation, worlds_of_relation
 from . import claims
 from .builders import vectorized, with_provenance
 from .discrete import pure
@@ -307,6 +307,7 @@ def vector(
     checks.one_of("calibration", calibration, CALIBRATIONS)
     checks.one_of("noise", noise, ("laplace", "gaussian"))
     moved, most = _shifts(q, shifts, sensitivity, calibration, noise)
+    neighbours = parse_relation(neighbours)
     worlds = worlds_of_relation(neighbours)
     if noise == "gaussian":
         size = {"psi": psi, "epsilon": epsilon, "delta": delta}
@@ -336,7 +337,7 @@ def vector(
     return Vector(joint, tuple(parts.tolist()), calibration, exact, claimed, claimed, pure(epsilon=total))
 
 
-def _shifts(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) -> tuple[Array, Array]:
+def _shifts(q: object, shifts: object, sensitivity: object, calibration: str, noise: str) -> tuple[Array, Array]:
     """How far each coordinate moves, and what its noise is calibrated to."""
     most = checks.positive("sensitivity", sensitivity)
     if most.ndim > 1 or (most.ndim and calibration == "together"):
@@ -382,11 +383,11 @@ def _shifts(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str)
     return given, own
 
 
-def _vector_parameters(parts: Array, calibration: str, noise: str) -> dict[str, Any]:
+def _vector_parameters(parts: Array, calibration: str, noise: str) -> dict[str, object]:
     return {"coordinates": int(parts.size), "calibration": calibration, "noise": noise}
 
 
-def _product(parts: Array, neighbours: str) -> tuple[Law, bool, str]:
+def _product(parts: Array, neighbours: Relation) -> tuple[Law, bool, str]:
     """The law of all coordinates, whether it is exact, and what else to say."""
     moved = tuple(sorted(float(m) for m in parts if m > 0))
     if len(moved) <= 1:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from ..laws.finite import Finite, FiniteStep
 from ..laws.product import ProductFactor, product
 from ..numerics.special import log_binomial
 from ..readings.law import Exactness
-from ..worlds import RECORD, Worlds, WorldsKind, worlds_of_relation
+from ..worlds import RECORD, Worlds, WorldsKind, parse_relation, worlds_of_relation
 from .builders import vectorized
 from .noise import exactly_one, privacy_loss_ratio
 
@@ -158,14 +158,14 @@ class GeometricDifference(_TranslatedNoise):
         """Whether the rates differ by rounding alone."""
         return self.fast - self.slow < 1e-9 * self.slow
 
-    def _log_g(self, z: Any) -> Any:
+    def _log_g(self, z: Array) -> Array:
         if self.equal:
             q = math.exp(-self.slow)
             return np.log(z + (1 + q * q) / -math.expm1(-2 * self.slow))
         ratio = math.expm1(-2 * self.slow) / math.expm1(-2 * self.fast)
         return np.log1p(-ratio * np.exp(-(self.fast - self.slow) * (z + 1)))
 
-    def _llr(self, k: Any) -> Any:
+    def _llr(self, k: Array) -> Array:
         """log P(k − d)/P(k): what cancels is taken out, and at most its limit."""
         a, b = np.abs(k), np.abs(k - self.distance)
         return np.minimum(self.slow * (a - b) + (self._log_g(b) - self._log_g(a)), self.slow * self.distance)
@@ -195,7 +195,7 @@ class GeometricDifference(_TranslatedNoise):
 _VARIANCES = 1e-6, 4e8
 
 
-def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
+def _whole_reach(sensitivity: object, shift: object) -> tuple[int, int]:
     most = checks.integer("sensitivity", sensitivity, low=1, high=MOST_ATOMS)
     moved = most if shift is None else checks.integer("shift", shift, low=0)
     if moved > most:
@@ -207,7 +207,7 @@ def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
     return most, moved
 
 
-def _epsilon(epsilon: Any, *, zero: bool = False, most: float = 1e4) -> float:
+def _epsilon(epsilon: object, *, zero: bool = False, most: float = 1e4) -> float:
     value = checks.scalar("epsilon", epsilon)
     if zero and value == 0:
         return 0.0
@@ -259,9 +259,10 @@ def geometric(
     if exactly_one(epsilon=epsilon, scale=scale) == "epsilon":
         eps = _epsilon(epsilon)
     else:
-        noise = checks.positive("scale", checks.scalar("scale", scale))  # type: ignore[arg-type]
+        noise = checks.positive("scale", checks.scalar("scale", scale))
         eps = float(privacy_loss_ratio("scale", np.asarray(float(most)), noise))
-    parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours}
+    neighbours = parse_relation(neighbours)
+    parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours.value}
     law = Geometric(eps / most, d).law()
     return Experiment(law, "geometric", parameters, worlds=worlds_of_relation(neighbours))
 
@@ -312,7 +313,8 @@ def discrete_gaussian(
             parameter="sigma",
         )
     law = Finite.moved(DiscreteNormal(s), d)
-    parameters = {"sigma": s, "sensitivity": most, "shift": d, "neighbours": neighbours}
+    neighbours = parse_relation(neighbours)
+    parameters = {"sigma": s, "sensitivity": most, "shift": d, "neighbours": neighbours.value}
     return Experiment(law, "discrete_gaussian", parameters, worlds=worlds_of_relation(neighbours))
 
 
@@ -361,7 +363,8 @@ def skellam(
             f"so use gaussian(sigma={math.sqrt(v):g}), which Skellam noise tends to",
             parameter="variance",
         )
-    parameters = {"variance": v, "sensitivity": most, "shift": d, "neighbours": neighbours}
+    neighbours = parse_relation(neighbours)
+    parameters = {"variance": v, "sensitivity": most, "shift": d, "neighbours": neighbours.value}
     return Experiment(Finite.moved(noise, d), "skellam", parameters, worlds=worlds_of_relation(neighbours))
 
 
@@ -399,7 +402,7 @@ def randomized_response(
     if exactly_one(epsilon=epsilon, truth=truth) == "epsilon":
         eps = _epsilon(epsilon)
     else:
-        p = float(checks.probability("truth", checks.scalar("truth", truth), closed=False))  # type: ignore[arg-type]
+        p = float(checks.probability("truth", checks.scalar("truth", truth), closed=False))
         if p <= 1 / answers:
             raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}", parameter="truth")
         eps = math.log(p) - math.log1p(-p) + math.log(answers - 1)
@@ -460,7 +463,8 @@ def staircase(
     g = 1 / (1 + math.exp(eps / 2)) if gamma is None else checks.scalar("gamma", gamma)
     checks.probability("gamma", g)
     law = Staircase(eps, Fraction(g), Fraction(moved) / Fraction(most)).law()
-    parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours}
+    neighbours = parse_relation(neighbours)
+    parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours.value}
     return Experiment(law, "staircase", parameters, worlds=worlds_of_relation(neighbours))
 
 
@@ -523,7 +527,8 @@ def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-
     """
     eps = _epsilon(epsilon, zero=True)
     d = float(checks.probability("delta", checks.scalar("delta", delta)))
-    parameters: dict[str, Any] = {"epsilon": eps} | ({"delta": d} if d else {}) | {"neighbours": neighbours}
+    neighbours = parse_relation(neighbours)
+    parameters: dict[str, object] = {"epsilon": eps} | ({"delta": d} if d else {}) | {"neighbours": neighbours.value}
     name = "approximate" if d else "pure"
     worlds = worlds_of_relation(neighbours)
     if d == 1:

@@ -8,6 +8,7 @@ also where each x_i is computed from what was released before (Denisov et al. 20
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -409,7 +410,7 @@ def banded(
 
 
 def _amplified_experiment(
-    name: str, told: dict[str, Any], sigma: float, neighbours: str, width: float | None
+    name: str, told: Mapping[str, float], sigma: float, neighbours: str, width: float | None
 ) -> Experiment:
     """Sampled steps, at the σ of columns of norm 1."""
     q, b, n = told["rate"], told["bands"], told["steps"]
@@ -421,7 +422,7 @@ def _amplified_experiment(
         )
     drawn = dpsgd(sigma=sigma, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
     said = {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
-    return Experiment(drawn.law, name, told | said, drawn.worlds, drawn.notes)
+    return Experiment(drawn.law, name, {**told, **said}, drawn.worlds, drawn.notes)
 
 
 # -- what a matrix is given as ----------------------------------------------------------------------------------------
@@ -467,7 +468,7 @@ def _bandwidth(held: Any) -> int:
     return int(below.max()) + 1
 
 
-def _participation_pattern(participations: Any, separation: Any) -> tuple[int, int]:
+def _participation_pattern(participations: object, separation: object) -> tuple[int, int]:
     most = 10**9
     return (
         checks.integer("participations", participations, low=1, high=most),
@@ -504,10 +505,13 @@ def _check_dense(n: int) -> None:
         )
 
 
-def _normal_experiment(name: str, moved: Sensitivity, sigma: Any, told: dict[str, Any], neighbours: str) -> Experiment:
+def _normal_experiment(
+    name: str, moved: Sensitivity, sigma: object, told: Mapping[str, object], neighbours: str
+) -> Experiment:
     s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
-    size = moved.size * (2 if parse_relation(neighbours) is Relation.REPLACE else 1)
+    relation = parse_relation(neighbours)
+    size = moved.size * (2 if relation is Relation.REPLACE else 1)
     mu = privacy_loss_ratio("sigma", np.asarray(size), np.asarray(s))
     law = Normal(mu, known=Exactness.EXACT if moved.exact else Exactness.BOUND)
-    parameters = {"sigma": s, **told, "sensitivity": size, "psi": float(mu), "neighbours": neighbours}
-    return Experiment(law, name, parameters, worlds_of_relation(neighbours), () if moved.exact else (_BOUND,))
+    parameters = {"sigma": s, **told, "sensitivity": size, "psi": float(mu), "neighbours": relation.value}
+    return Experiment(law, name, parameters, worlds_of_relation(relation), () if moved.exact else (_BOUND,))

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,11 +24,11 @@ from ..experiment import Experiment
 from ..laws.laplace import Laplace
 from ..laws.normal import Normal, psi_for_delta
 from ..laws.stretched import StretchedLaplace
-from ..worlds import worlds_of_relation
+from ..worlds import parse_relation, worlds_of_relation
 from .builders import build_each, is_array
 
 
-def exactly_one(**given: Any) -> str:
+def exactly_one(**given: object) -> str:
     """Exactly one of several ways to say the same thing; returns its name."""
     named = [name for name, value in given.items() if value is not None]
     if len(named) != 1:
@@ -39,24 +38,13 @@ def exactly_one(**given: Any) -> str:
     return named[0]
 
 
-def check_shapes(**given: Any) -> None:
-    """Shapes that broadcast, or a sentence naming them."""
-    if not any(np.ndim(v) for v in given.values()):
-        return
-    try:
-        np.broadcast_shapes(*(np.shape(v) for v in given.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {np.shape(v)}" for name, v in given.items())
-        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
-
-
 def sensitivity_and_shift(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
     """The sensitivity and the shift, which may not exceed it."""
     most = checks.positive("sensitivity", sensitivity)
     if shift is None:
         return most, most
     moved = checks.at_least("shift", shift, 0.0)
-    check_shapes(sensitivity=most, shift=moved)
+    checks.broadcastable(sensitivity=most, shift=moved)
     if np.any(moved > most):
         raise InputError(
             f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
@@ -162,16 +150,17 @@ def laplace(
     which = exactly_one(epsilon=epsilon, scale=scale)
     most, moved = sensitivity_and_shift(sensitivity, shift)
     if which == "epsilon":
-        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
-        check_shapes(epsilon=eps, sensitivity=most, shift=moved)
+        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))
+        checks.broadcastable(epsilon=eps, sensitivity=most, shift=moved)
         b, m = _noise_for_loss("epsilon", eps, most), eps * (moved / most)
     else:
-        b = checks.positive("scale", scale)  # type: ignore[arg-type]
-        check_shapes(scale=b, sensitivity=most, shift=moved)
+        b = checks.positive("scale", scale)
+        checks.broadcastable(scale=b, sensitivity=most, shift=moved)
         eps, m = privacy_loss_ratio("scale", most, b), moved / b
     theta = float(checks.in_range("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
     record = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
-    parameters = {k: float_or_array(v) for k, v in record.items()} | {"neighbours": neighbours, "norm": norm}
+    neighbours = parse_relation(neighbours)
+    parameters = {k: float_or_array(v) for k, v in record.items()} | {"neighbours": neighbours.value, "norm": norm}
     if theta == 1:
         return Experiment(Laplace(m), "laplace", parameters, worlds=worlds_of_relation(neighbours))
     law = (
@@ -242,25 +231,28 @@ def gaussian(
     which = exactly_one(psi=psi, sigma=sigma, epsilon=epsilon)
     if (delta is None) == (which == "epsilon"):
         raise InputError("epsilon and delta calibrate the noise together: give both, or psi, or sigma")
-    target: dict[str, Any] = {}
+    target: dict[str, object] = {}
     if which == "psi":
-        worst = checks.privacy_loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
-        check_shapes(psi=worst, sensitivity=most, shift=moved)
+        worst = checks.privacy_loss("psi", checks.positive("psi", psi))
+        checks.broadcastable(psi=worst, sensitivity=most, shift=moved)
         s, mu = _noise_for_loss("psi", worst, most), worst * (moved / most)
     elif which == "sigma":
-        s = checks.positive("sigma", sigma)  # type: ignore[arg-type]
-        check_shapes(sigma=s, sensitivity=most, shift=moved)
+        s = checks.positive("sigma", sigma)
+        checks.broadcastable(sigma=s, sensitivity=most, shift=moved)
         privacy_loss_ratio("sigma", most, s)
         mu = moved / s
     else:
-        eps = checks.in_range("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
-        d = checks.probability("delta", delta, closed=False)  # type: ignore[arg-type]
-        check_shapes(epsilon=eps, delta=d, sensitivity=most, shift=moved)
+        eps = checks.in_range("epsilon", epsilon, 0.0, 1e4)
+        d = checks.probability("delta", delta, closed=False)
+        checks.broadcastable(epsilon=eps, delta=d, sensitivity=most, shift=moved)
         worst = np.asarray(np.vectorize(calibrated_psi, otypes=[float])(eps, d, calibration))
         s, mu = _noise_for_loss("epsilon", worst, most), worst * (moved / most)
         target = {"epsilon": float_or_array(eps), "delta": float_or_array(d), "calibration": calibration}
     record = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
-    parameters = {k: float_or_array(v) for k, v in record.items()} | target | {"neighbours": neighbours, "norm": norm}
+    neighbours = parse_relation(neighbours)
+    parameters = (
+        {k: float_or_array(v) for k, v in record.items()} | target | {"neighbours": neighbours.value, "norm": norm}
+    )
     return Experiment(Normal(mu), "gaussian", parameters, worlds=worlds_of_relation(neighbours))
 
 
@@ -331,7 +323,7 @@ class CalibratedNoise:
 
     kind: str
     unit: Array
-    told: Mapping[str, Any]
+    told: Mapping[str, object]
 
 
 def calibrate_noise(
@@ -365,32 +357,32 @@ def calibrate_noise(
     checks.one_of("calibration", calibration, ("analytic", "classical"))
     most = checks.positive("sensitivity", sensitivity)
     if which == "sigma":
-        unit = checks.positive("sigma", sigma)  # type: ignore[arg-type]
-        check_shapes(sigma=unit, sensitivity=most)
+        unit = checks.positive("sigma", sigma)
+        checks.broadcastable(sigma=unit, sensitivity=most)
         privacy_loss_ratio("sigma", most, unit)
         return CalibratedNoise(kind, _check_unit(unit, "sigma", unit), {"sigma": unit, "sensitivity": most})
     if which == "scale":
-        unit = checks.positive("scale", scale)  # type: ignore[arg-type]
-        check_shapes(scale=unit, sensitivity=most)
+        unit = checks.positive("scale", scale)
+        checks.broadcastable(scale=unit, sensitivity=most)
         said_so = {"epsilon": privacy_loss_ratio("scale", most, unit), "scale": unit, "sensitivity": most}
         return CalibratedNoise(kind, _check_unit(unit, "scale", unit), said_so)
     if kind == "laplace":
-        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
-        check_shapes(epsilon=eps, sensitivity=most)
+        eps = checks.privacy_loss("epsilon", checks.positive("epsilon", epsilon))
+        checks.broadcastable(epsilon=eps, sensitivity=most)
         with np.errstate(over="ignore"):
             unit = np.asarray(most / eps)
         return CalibratedNoise(
             kind, _check_unit(unit, "epsilon", eps), {"epsilon": eps, "scale": unit, "sensitivity": most}
         )
-    e = float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
-    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
+    e = float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     with np.errstate(over="ignore", divide="ignore"):
         unit = np.asarray(most / np.asarray(calibrated_psi(e, d, calibration)))
     parameters = {"epsilon": e, "delta": d, "calibration": calibration, "sigma": unit, "sensitivity": most}
     return CalibratedNoise(kind, _check_unit(unit, "epsilon", e), parameters)
 
 
-def _check_unit(unit: Array, name: str, value: Any) -> Array:
+def _check_unit(unit: Array, name: str, value: ArrayLike) -> Array:
     if not np.all(unit <= _LARGEST):
         raise InputError(
             f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units",

@@ -7,7 +7,6 @@ person's record has one value or another, and both were drawn with probability q
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,12 +49,12 @@ _NOTES = {
 }
 
 
-def sampling_relation(neighbours: Any) -> Relation:
+def sampling_relation(neighbours: object) -> Relation:
     """The neighbouring relation, also as it is often written, with a stroke."""
     return parse_relation("add-remove" if str(neighbours) == "add/remove" else neighbours)
 
 
-def sampling_rate(value: Any) -> float:
+def sampling_rate(value: object) -> float:
     """A probability of being drawn: 0, or large enough to be counted with."""
     rate = float(checks.probability("rate", checks.scalar("rate", value)))
     if 0 < rate < _LEAST_RATE:
@@ -109,7 +108,7 @@ def subsample(
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
     q, said = sampling_rate(rate), sampling_relation(neighbours)
-    parameters = {"of": experiment.name, "rate": q, "neighbours": str(said)}
+    parameters = {"of": experiment.name, "rate": q, "neighbours": said.value}
     worlds = worlds_of_relation(said)
     if q == 0:
         law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)

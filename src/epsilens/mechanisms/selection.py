@@ -13,10 +13,9 @@ their product is an upper bound, and for Gumbel noise another one holds beside i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,7 +31,7 @@ from ..laws.logistic import BoundedRange
 from ..laws.product import ProductFactor, product, width_of
 from ..numerics.roots import root
 from ..readings.law import Exactness, Law
-from ..worlds import worlds_of_relation
+from ..worlds import Relation, parse_relation, worlds_of_relation
 from .builders import vectorized, with_provenance
 from .claims import from_rdp, to_rdp
 from .discrete import pure
@@ -68,19 +67,19 @@ _LAWS: dict[ScoreNoise, Callable[[float], Law]] = {
 _BY = {"exponential": ScoreNoise.GUMBEL, "noisy-max": ScoreNoise.LAPLACE, "permute-and-flip": ScoreNoise.EXPONENTIAL}
 
 
-def _epsilon(epsilon: Any, name: str = "epsilon") -> float:
+def _epsilon(epsilon: object, name: str = "epsilon") -> float:
     return float(checks.in_range(name, checks.positive(name, checks.scalar(name, epsilon)), 1e-15, _MOST))
 
 
-def _sensitivity(sensitivity: Any) -> float:
+def _sensitivity(sensitivity: object) -> float:
     return float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
 
 
-def _monotonic(value: Any, neighbours: Any) -> bool:
+def _monotonic(value: object, neighbours: Relation) -> bool:
     """Whether one person moves all scores the same way, which a record that takes another's place does not."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"monotonic is {value!r}: give True or False", parameter="monotonic")
-    if value and worlds_of_relation(neighbours).replaces:
+    if value and neighbours is Relation.REPLACE:
         raise InputError(
             "monotonic is True with neighbours='replace': where a record is replaced one score may rise and another "
             "fall, so leave it out, or give neighbours='add-remove'",
@@ -138,17 +137,17 @@ def exponential(
     >>> round(exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]).advantage(), 6)
     0.122051
     """
+    neighbours = parse_relation(neighbours)
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
-    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
+    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises}
     if scores0 is None and scores1 is None:
-        return _selection_experiment(BoundedRange(eps), "exponential", parameters)
+        return _selection_experiment(BoundedRange(eps), "exponential", parameters, neighbours)
     for name, scores in (("scores0", scores0), ("scores1", scores1)):
         if scores is None:
             raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
     law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
-    return Experiment(
-        law, "exponential", {**parameters, "outcomes": int(law.llr.size)}, worlds=worlds_of_relation(neighbours)
-    )
+    more = {"neighbours": neighbours.value, "outcomes": int(law.llr.size)}
+    return Experiment(law, "exponential", {**parameters, **more}, worlds=worlds_of_relation(neighbours))
 
 
 def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float, rises: bool) -> Finite:
@@ -231,12 +230,13 @@ def noisy_max(
     (1.0, 0.5)
     """
     drawn = ScoreNoise(checks.one_of("noise", noise, tuple(d.value for d in ScoreNoise)))
+    neighbours = parse_relation(neighbours)
     most, rises = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     way = (1 if rises else 2) * most
     if exactly_one(epsilon=epsilon, scale=scale) == "epsilon":
         eps = _epsilon(epsilon)
     else:
-        b = float(checks.positive("scale", checks.scalar("scale", scale)))  # type: ignore[arg-type]
+        b = float(checks.positive("scale", checks.scalar("scale", scale)))
         eps = way / b
         if not 1e-15 <= eps <= _MOST:
             raise InputError(
@@ -244,7 +244,7 @@ def noisy_max(
                 parameter="scale",
             )
     parameters = {"epsilon": eps, "scale": way / eps, "noise": str(drawn), "sensitivity": most, "monotonic": rises}
-    return _selection_experiment(_LAWS[drawn](eps), "noisy_max", {**parameters, "neighbours": neighbours})
+    return _selection_experiment(_LAWS[drawn](eps), "noisy_max", parameters, neighbours)
 
 
 @vectorized("epsilon", "sensitivity")
@@ -281,9 +281,10 @@ def permute_and_flip(
     >>> round(permute_and_flip(epsilon=1.0).advantage(), 6)
     0.393469
     """
+    neighbours = parse_relation(neighbours)
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
-    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
-    return _selection_experiment(NoisyMax(np.asarray(eps)), "permute_and_flip", parameters)
+    parameters = {"epsilon": eps, "sensitivity": most, "monotonic": rises}
+    return _selection_experiment(NoisyMax(np.asarray(eps)), "permute_and_flip", parameters, neighbours)
 
 
 @vectorized("epsilon", "k", "sensitivity")
@@ -343,11 +344,13 @@ def top_k(
     times = checks.integer("k", k, low=1, high=10**6)
     if eps * times > 1e4:
         raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
-    parameters: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
-    parameters |= {"monotonic": _monotonic(monotonic, neighbours), "neighbours": neighbours}
+    parameters: dict[str, object] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
+    neighbours = parse_relation(neighbours)
+    parameters["monotonic"] = _monotonic(monotonic, neighbours)
     one = _LAWS[_BY[by]](eps)
     if times == 1:
-        return _selection_experiment(one, "top_k", parameters)
+        return _selection_experiment(one, "top_k", parameters, neighbours)
+    parameters["neighbours"] = neighbours.value
     asked = None if width is None else width_of(width)
     if asked is not None:
         parameters["width"] = asked
@@ -410,9 +413,10 @@ def sparse_vector(
     1.0
     """
     count = checks.integer("above", above, low=1, high=10**9)
+    neighbours = parse_relation(neighbours)
     most, same = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, float] = {}
     if epsilon is not None:
         if any(v is not None for v in scales.values()):
             raise InputError("epsilon is given beside a scale: give epsilon, or both scales", parameter="epsilon")
@@ -434,21 +438,16 @@ def sparse_vector(
                 parameter="query_scale",
             )
     claim = pure(epsilon=eps, neighbours=neighbours)
-    parameters = {
-        "epsilon": eps,
-        **parameters,
-        "above": count,
-        "sensitivity": most,
-        "monotonic": same,
-        "neighbours": neighbours,
-    }
-    return replace(claim, law=claim.law.as_bound(), origin="sparse_vector", parameters=parameters)
+    more = {"above": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours.value}
+    return replace(
+        claim, law=claim.law.as_bound(), origin="sparse_vector", parameters={"epsilon": eps, **parameters, **more}
+    )
 
 
-def _selection_experiment(law: Law, name: str, told: dict[str, Any]) -> Experiment:
+def _selection_experiment(law: Law, name: str, told: Mapping[str, object], neighbours: Relation) -> Experiment:
     worst = _EACH_POINT if law.pointwise else _ANY_SCORES
     notes = (worst,) if law.known is Exactness.EXACT else (_UNREACHED, worst)
-    return Experiment(law, name, told, worlds_of_relation(told["neighbours"]), notes)
+    return Experiment(law, name, {**told, "neighbours": neighbours.value}, worlds_of_relation(neighbours), notes)
 
 
 # -- the best of several runs -------------------------------------------------------------------------------------

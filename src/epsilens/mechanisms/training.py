@@ -254,7 +254,7 @@ def _training_law(
     return ComposedLaw(counted, width), (composed,)
 
 
-def _noise_multiplier(sigma: Any, std: Any, clip: Any) -> float:
+def _noise_multiplier(sigma: object, std: object, clip: object) -> float:
     """The noise in clipping norms, from the noise itself and the norm."""
     if std is None:
         raise InputError(
@@ -273,7 +273,7 @@ def _noise_multiplier(sigma: Any, std: Any, clip: Any) -> float:
 # -- what is given ----------------------------------------------------------------------------------------------------
 
 
-def _schedule_columns(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
+def _schedule_columns(schedule: object, beside: Sequence[str]) -> dict[str, list[Any]]:
     """The columns of a schedule."""
     if isinstance(schedule, str):
         schedule = _parse_schedule(schedule)
@@ -335,7 +335,7 @@ def _training_parameters(
     parameters["steps"] = [row.steps for row in rows] if listed else rows[0].steps
     if how is not Batches.POISSON:
         parameters["batches"] = str(how)
-    return parameters | {"neighbours": str(neighbours)}
+    return parameters | {"neighbours": neighbours.value}
 
 
 def _segments(given: dict[str, Any], how: Batches) -> list[ScheduleSegment]:
@@ -418,7 +418,7 @@ def _schedule_entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], boo
     return entries
 
 
-def _check_number(name: str, value: Any) -> None:
+def _check_number(name: str, value: object) -> None:
     """One number of a schedule, which is what a single number makes too."""
     if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
         shown = f"{value!r}"

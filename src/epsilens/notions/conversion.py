@@ -264,7 +264,7 @@ class Missing(InputError):  # noqa: N818 - reads as what it is
     """A number the implications need was not given."""
 
 
-def _checked_epsilon(epsilon: Any) -> float:
+def _checked_epsilon(epsilon: object) -> float:
     return checks.scalar("epsilon", checks.in_range("epsilon", epsilon, 0.0, 1e4))
 
 

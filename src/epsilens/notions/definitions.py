@@ -8,11 +8,12 @@ a list and the largest loss is taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from ..checks import Array
@@ -21,15 +22,17 @@ from ..numerics.special import expm1mx
 from .mechanism import Database, FiniteMechanism, Prior, checked_mechanism, mixture
 
 #: Which values must not be told apart: None for all pairs, pairs of values, or a function of two values.
-Graph: TypeAlias = Iterable[tuple[Any, Any]] | Callable[[Any, Any], Any] | None
+Graph: TypeAlias = Iterable[tuple[Hashable, Hashable]] | Callable[[Any, Any], object] | None
 #: A statement about the database: a function of it, or the databases it is true of.
-Event: TypeAlias = Callable[[Database], Any] | Iterable[Database]
+Event: TypeAlias = Callable[[Database], object] | Iterable[Database]
+
+Mask: TypeAlias = NDArray[np.bool_]
 
 _SAME = 1e-12  # two laws whose probabilities agree to this relative size are the same law
 _MOST_PAIRED = 600
 
 
-def spread(log_ratio: Array, possible: Any = True, axes: tuple[int, ...] | None = None) -> float:
+def spread(log_ratio: Array, possible: Mask | bool = True, axes: tuple[int, ...] | None = None) -> float:
     """The largest |ℓ(x) − ℓ(y)| over answers and over x, y that differ only along ``axes`` and are both possible."""
     axes = tuple(range(log_ratio.ndim - 1)) if axes is None else axes
     mask = np.broadcast_to(np.asarray(possible, dtype=bool)[..., None], log_ratio.shape)
@@ -51,7 +54,7 @@ def _priors(mechanism: FiniteMechanism, prior: Prior | Sequence[Prior]) -> list[
     return [mechanism.prior(p, f"prior {i + 1}") for i, p in enumerate(prior)]  # type: ignore[arg-type]
 
 
-def _conditional_law(mechanism: FiniteMechanism, theta: Array, event: Any) -> Array | None:
+def _conditional_law(mechanism: FiniteMechanism, theta: Array, event: Mask) -> Array | None:
     """ℓ of the mixture of the databases for which the event holds; None if it has probability 0."""
     weight = np.where(event, theta, 0.0)
     total = weight.sum()
@@ -188,7 +191,7 @@ def _independent_groups(theta: Array) -> list[tuple[int, ...]]:
 # -- Blowfish -----------------------------------------------------------------------------------------------------
 
 
-def _edge_test(graph: Graph) -> Callable[[Any, Any], bool]:
+def _edge_test(graph: Graph) -> Callable[[Hashable, Hashable], bool]:
     if graph is None:
         return lambda x, y: x != y
     if callable(graph):
@@ -210,7 +213,7 @@ def _edge_test(graph: Graph) -> Callable[[Any, Any], bool]:
 _MOST_VALUES = 500  # paths between all of them are looked at
 
 
-def diameter(values: Sequence[Any], graph: Graph = None) -> float:
+def diameter(values: Sequence[Hashable], graph: Graph = None) -> float:
     """The most edges on a shortest path between two values; infinite if some cannot be reached.
 
     Parameters
@@ -293,7 +296,7 @@ def blowfish(mechanism: FiniteMechanism, graph: Graph = None, constraint: Event 
 
 
 def _constrained_pairs(
-    mechanism: FiniteMechanism, edge: Callable[[Any, Any], bool], constraint: Event
+    mechanism: FiniteMechanism, edge: Callable[[Hashable, Hashable], bool], constraint: Event
 ) -> Iterator[Array]:
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
     mask = checked_mechanism(mechanism).event(constraint, "constraint")
@@ -314,10 +317,10 @@ def _constrained_pairs(
         told = np.array([s[h][c] for s, h, c in zip(steps, here, cells.T, strict=True)]).T & changed
         for k in np.flatnonzero(told.any(axis=1)):
             if _is_nearest(cells, told, changed, int(k)):
-                yield ratio[[j, k]]
+                yield ratio[[j, int(k)]]
 
 
-def _is_nearest(cells: Any, told: Any, changed: Any, k: int) -> bool:
+def _is_nearest(cells: NDArray[np.int64], told: Mask, changed: Mask, k: int) -> bool:
     """Whether no D3 is nearer to D1 than D2, the k-th database, is.
 
     D3 is nearer if its changes along edges, at least one, are some but not all of D2's; or if those are the same and
@@ -399,7 +402,7 @@ def pufferfish(
     return worst
 
 
-def _checked_pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
+def _checked_pair(pair: Iterable[str], events: Mapping[str, Mask]) -> tuple[str, str]:
     try:
         a, b = pair
     except (TypeError, ValueError):
@@ -529,8 +532,8 @@ def membership(
 
 
 def _entity_laws(
-    mechanism: FiniteMechanism, theta: Array, masks: list[Any] | None, whole: bool
-) -> Iterator[tuple[Any, Any]]:
+    mechanism: FiniteMechanism, theta: Array, masks: list[Mask] | None, whole: bool
+) -> Iterator[tuple[Array, Array]]:
     """ℓ given t and given ¬t, for every entity t that is neither impossible nor certain."""
     if masks is None and whole:
         masks = [np.arange(theta.size).reshape(theta.shape) == k for k in np.flatnonzero(theta)]

@@ -195,7 +195,7 @@ class Implication:
         """Whether it holds without any condition."""
         return self.factor is _identity
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """A row of the table is pickled by where it stands: its functions have no names."""
         rows = [row for row in IMPLICATIONS if (row.source, row.target) == (self.source, self.target)]
         return _table_row, (self.source, self.target, rows.index(self))
@@ -629,7 +629,7 @@ _ALL = (
 NOTIONS: Mapping[str, Notion] = FrozenMapping({n.key: n for n in _ALL})
 
 
-def find(name: Any, parameter: str = "notion") -> Notion:
+def find(name: object, parameter: str = "notion") -> Notion:
     """A notion by its key.
 
     Parameters

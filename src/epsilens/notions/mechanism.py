@@ -14,7 +14,7 @@ from itertools import product as tuples
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from .. import checks
@@ -54,7 +54,7 @@ class FiniteMechanism(ValueSemantics):
     log_ratio: Array = field(init=False, repr=False)
     #: ln r(o).
     log_scale: Array = field(init=False, repr=False)
-    _place: Any = field(init=False, repr=False)  # where each database stands on the flattened grid
+    _place: NDArray[np.intp] = field(init=False, repr=False)  # where each database stands on the flattened grid
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class FiniteMechanism(ValueSemantics):
         placed[self._place] = flat
         return placed.reshape(self.log_ratio.shape[:-1])
 
-    def event(self, holds: Callable[[Database], Any] | Iterable[Any], name: str = "event") -> Any:
+    def event(self, holds: Callable[[Database], object] | Iterable[object], name: str = "event") -> NDArray[np.bool_]:
         """A statement about the database as a mask on the grid: a function, or the databases it is true of."""
         _check_label(name)
         if callable(holds):
@@ -386,7 +386,7 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     return table.sum(axis=1), width
 
 
-def checked_mechanism(mechanism: Any) -> FiniteMechanism:
+def checked_mechanism(mechanism: object) -> FiniteMechanism:
     """The mechanism, if it is one."""
     if not isinstance(mechanism, FiniteMechanism):
         raise InputError(
@@ -469,7 +469,7 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
 # -- checks -------------------------------------------------------------------------------------------------------
 
 
-def _check_label(name: Any) -> None:
+def _check_label(name: object) -> None:
     """Refuse what no sentence can call an argument by."""
     if not isinstance(name, str):
         raise InputError(
@@ -477,7 +477,7 @@ def _check_label(name: Any) -> None:
         )
 
 
-def _checked_weights(name: str, value: Any) -> Array:
+def _checked_weights(name: str, value: object) -> Array:
     """One list of probabilities that sum to one."""
     p = checks.probability(name, value).ravel()
     if p.size == 0:
@@ -518,7 +518,7 @@ def _bit_tuples(rows: int) -> tuple[Database, ...]:
     return tuple(tuples((0, 1), repeat=n))
 
 
-def _checked_databases(given: Iterable[Any]) -> tuple[Database, ...]:
+def _checked_databases(given: Iterable[object]) -> tuple[Database, ...]:
     every = []
     try:
         for d in given:
