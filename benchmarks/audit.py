@@ -115,12 +115,13 @@ def power(repeats: float, testers: Any = None) -> list[dict[str, Any]]:
 
 def refuted(draw: Draw, claim: Claim, runs: int, sequential: bool, seed: int, low_bits: bool) -> tuple[bool, int]:
     """(whether the claim is refuted, runs used), without the bounds that an audit adds."""
-    game = Game(BatchSource(draw, 0, 1), claim, ALPHA, runs, np.random.default_rng([seed, 17]), None, low_bits)
+    coins = np.random.default_rng([seed, 17])
+    game = Game(BatchSource(draw, 0, 1), coins, None, low_bits, claim=claim, alpha=ALPHA, budget=runs)
     if sequential:
         game.play(stop=True)
         return game.stopped is StopReason.EVIDENCE, game.runs
     game.count()
-    return fixed_p_value(game.evidence) <= ALPHA, game.runs
+    return fixed_p_value(game) <= ALPHA, game.runs
 
 
 def claims(repeats: float) -> list[dict[str, Any]]:

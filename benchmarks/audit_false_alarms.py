@@ -150,12 +150,13 @@ def alarm(cell: int, sequential: bool, runs: int, alpha: float, seed: list[int])
     """Whether one audit of a correct mechanism calls it broken."""
     draws, coins = (np.random.default_rng([*seed, k]) for k in (0, 1))
     draw = CELLS[cell][4]
-    game = Game(BatchSource(lambda d, n: draw(d, n, draws), 0, 1), claim_at(cell), alpha, runs, coins)
+    source = BatchSource(lambda d, n: draw(d, n, draws), 0, 1)
+    game = Game(source, coins, claim=claim_at(cell), alpha=alpha, budget=runs)
     if sequential:
         game.play(stop=True)
         return game.stopped is StopReason.EVIDENCE
     game.count()
-    return fixed_p_value(game.evidence) <= alpha
+    return fixed_p_value(game) <= alpha
 
 
 READINGS = ("epsilon", "mu", "success", "band")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from epsilens.auditing.audit import audit_source
-from epsilens.auditing.canaries import CanaryTrainings
 from epsilens.auditing.sources import Bits
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.auditing.trainings import CanaryTrainings
 
 
 def counted(score: Any, bits: Any) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+from tests.auditing.observed import exact_excess, lower_reading, observed_laws
 from tests.references.brute.plans import frame, make
 
 from epsilens.assessment.adversaries import Setting
@@ -21,7 +22,7 @@ from epsilens.assessment.risks import group_risks
 from epsilens.assessment.worst_case import MovementPair, WorstCase
 from epsilens.auditing.claims import claim_of
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
-from epsilens.auditing.pipelines import exact_excess, lower_reading, observed_laws, plan_claim, secret_claim
+from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows

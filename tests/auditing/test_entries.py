@@ -20,7 +20,7 @@ def test_numbers_of_other_types_are_numbers() -> None:
     assert math.isnan(as_double(np.timedelta64("NaT")) or 0)
     assert as_double(1j) is None
     assert contents(2 + 3j) == {"real": 2.0, "imaginary": 3.0}
-    assert contents(np.array([2 + 3j])).tolist() == [[2.0, 3.0]]
+    assert np.asarray(contents(np.array([2 + 3j]))).tolist() == [[2.0, 3.0]]
 
 
 def test_tables_are_read_by_cells() -> None:

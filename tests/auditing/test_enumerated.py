@@ -111,7 +111,8 @@ class Enumerated:
 
     def attacks_on(self, past: list[int]) -> tuple[tuple[ScoreAttack, ...], list[Any]]:
         """What the game bets with after these runs, and how each of the four runs counts."""
-        game = Game(CallSource(lambda d: d, 0, 1), self.claim, self.alpha, 1000, np.random.default_rng(1))
+        source, coins = CallSource(lambda d: d, 0, 1), np.random.default_rng(1)
+        game = Game(source, coins, claim=self.claim, alpha=self.alpha, budget=1000)
         game.past = [game.reader.read(np.array([RUNS[i][1] for i in past]))]
         game.bits = [np.array([RUNS[i][0] for i in past])]
         game.learn_to_bet()

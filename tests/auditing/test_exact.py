@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.auditing.observed import exact_excess, observed_laws
 from tests.auditing.planted import secret_in_the_hash, unkept_names
 from tests.auditing.releases import judge
 
@@ -25,7 +26,7 @@ from epsilens.assessment.worst_case import WorstCase
 from epsilens.auditing.audit import audit_source
 from epsilens.auditing.claims import Claim, claim_of, single_line
 from epsilens.auditing.pairs import MadeUpRows, PairKind
-from epsilens.auditing.pipelines import exact_excess, observed_laws, plan_claim, secret_claim
+from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements, correlation_factors

@@ -48,12 +48,12 @@ def test_the_verdict_of_an_audit_is_that_of_its_game(sequential: bool) -> None:
 
     for seed in range(4):
         coins = np.random.default_rng([seed, 0x617564697400])
-        game = Game(BatchSource(noisy(seed), 0, 1), claim_of("mu=1"), 0.05, 200, coins)
+        game = Game(BatchSource(noisy(seed), 0, 1), coins, claim=claim_of("mu=1"), alpha=0.05, budget=200)
         if sequential:
             game.play(stop=True)
         else:
             game.count()
-        hit = game.stopped is StopReason.EVIDENCE if sequential else fixed_p_value(game.evidence) <= 0.05
+        hit = game.stopped is StopReason.EVIDENCE if sequential else fixed_p_value(game) <= 0.05
         whole = audit(noisy(seed), 0, 1, claim="mu=1", batch=True, runs=200, sequential=sequential, seed=seed)
         assert (whole.refuted, whole.runs) == (hit, game.runs)
 

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from epsilens.auditing.outcomes import Outcomes, Reader
+from epsilens.auditing.outcomes import Reader
 from epsilens.auditing.scores import MOST_CELLS, Feature, Statistic, score_attack
 
-
-@dataclass(frozen=True, eq=False)
-class First(Statistic):
-    """The first number."""
-
-    def score(self, outcomes: Outcomes) -> np.ndarray:
-        return outcomes.values[:, 0]
-
-
-VALUE = First(Feature.VALUE, (0,))
+VALUE = Statistic(Feature.VALUE, (0,), lambda outcomes: outcomes.values[:, 0])
 KINDS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
     "continuous": lambda rng, b: b + rng.normal(0, 1, b.size),
     "integers": lambda rng, b: b + rng.poisson(2, b.size).astype(float),

@@ -13,34 +13,36 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..checks import Array
 from ..errors import InputError, type_phrase
 from ..numerics.formatting import short_repr
-from .betting import ALWAYS, Event, History, claim_broken, learn_attacks, learn_events, log_capital
+from .betting import ALWAYS, History, claim_broken, learn_attacks, learn_events, log_capital
 from .bounds import Evidence, fixed_result, sequential_result
-from .claims import Claim, level_of, parse_claim
+from .claims import level_of, parse_claim
 from .outcomes import Outcomes, Reader, concatenate_outcomes, entry_limit
 from .result import Audit, Finding, FindingKind, StopReason, find_anomalies
 from .scores import ScoreAttack
-from .sources import BatchSource, Bits, CallSource, GroupSource, Source, check_inputs_differ, timeout_seconds
+from .sources import (
+    BatchSource,
+    Bits,
+    CallSource,
+    GroupSource,
+    Source,
+    check_inputs_differ,
+    runs_together,
+    timeout_seconds,
+)
 
 _FIRST_RUNS = 10  # runs that are only learnt from
-_LATE_GROWTH, _EARLY_GROWTH, _EARLY_RUNS = (
-    1.5,
-    1.25,
-    500,
-)  # events are learnt anew when the runs have grown so much, or less at first
+#: Events are learnt anew when the runs have grown so much, or less at first.
+_LATE_GROWTH, _EARLY_GROWTH, _EARLY_RUNS = 1.5, 1.25, 500
 _PILOT_SHARE = 0.3
 _LOOKS_PER_DOUBLING = 128  # at the capital, while the runs grow by their own number
-_BATCHES_PER_DOUBLING, _LEAST_BATCH = (
-    16,
-    8,
-)  # where a call answers many runs: fewer calls, each for so many runs at least
+#: Where a call answers many runs: fewer calls, each for so many runs at least.
+_BATCHES_PER_DOUBLING, _LEAST_BATCH = 16, 8
 _MOST_RUNS = 10**9
 _COIN_SEED = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
 
@@ -67,11 +69,11 @@ class AuditProgress:
 
 
 def audit(
-    mechanism: Callable[..., Any],
-    d0: Any,
-    d1: Any,
+    mechanism: Callable[..., object],
+    d0: object,
+    d1: object,
     *,
-    claim: Any,
+    claim: object,
     confidence: float = 0.95,
     runs: int = 20_000,
     batch: bool | int = False,
@@ -81,7 +83,7 @@ def audit(
     low_bits: bool = True,
     timeout: float | None = 300.0,
     seed: int | None = None,
-    progress: bool | Callable[[AuditProgress], Any] = False,
+    progress: bool | Callable[[AuditProgress], object] = False,
 ) -> Audit:
     """Does a mechanism keep a claim on two neighbouring inputs? Runs it and bounds from below what it gives away.
 
@@ -165,22 +167,30 @@ def audit(
         source = CallSource(mechanism, d0, d1, limit)
     check_inputs_differ(d0, d1)
     return audit_source(
-        source, claim=claim, confidence=confidence, runs=runs, sequential=sequential, stop=stop,
-        low_bits=low_bits, seed=seed, progress=progress, pair=(short_repr(d0), short_repr(d1)),
-    )  # fmt: skip
+        source,
+        claim=claim,
+        confidence=confidence,
+        runs=runs,
+        sequential=sequential,
+        stop=stop,
+        low_bits=low_bits,
+        seed=seed,
+        progress=progress,
+        pair=(short_repr(d0), short_repr(d1)),
+    )
 
 
 def audit_source(
     source: Source,
     *,
-    claim: Any,
+    claim: object,
     confidence: float = 0.95,
     runs: int = 20_000,
     sequential: bool = True,
     stop: bool = True,
     low_bits: bool = True,
     seed: int | None = None,
-    progress: bool | Callable[[AuditProgress], Any] = False,
+    progress: bool | Callable[[AuditProgress], object] = False,
     pair: tuple[str, str] = ("", ""),
 ) -> Audit:
     """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
@@ -197,16 +207,25 @@ def audit_source(
         asked = replace(asked, alone=True)
     coins = np.random.default_rng(None if seed is None else [seed, _COIN_SEED])
     game = Game(
-        source, asked, alpha, budget, coins, _progress_callback(progress), low_bits, Reader(most=entry_limit(budget))
+        source,
+        coins,
+        _progress_callback(progress),
+        low_bits,
+        claim=asked,
+        alpha=alpha,
+        budget=budget,
+        width=source.width,
+        reader=Reader(most=entry_limit(budget)),
+        pair=pair,
     )
     if sequential:
         game.play(stop)
     else:
         game.count()
-    return game.result(1 - alpha, sequential, pair)
+    return game.result(sequential)
 
 
-def _progress_callback(progress: bool | Callable[[AuditProgress], Any]) -> Callable[[AuditProgress], Any] | None:
+def _progress_callback(progress: bool | Callable[[AuditProgress], object]) -> Callable[[AuditProgress], object] | None:
     if callable(progress):
         return progress
     if not isinstance(progress, bool):
@@ -220,39 +239,22 @@ def _progress_callback(progress: bool | Callable[[AuditProgress], Any]) -> Calla
 
 
 @dataclass
-class Game:
+class Game(Evidence):
     """The state of an audit: :meth:`play` or :meth:`count` it, then ask for its :meth:`result`."""
 
     source: Source
-    claim: Claim
-    alpha: float
-    budget: int
     rng: np.random.Generator
-    tell: Callable[[AuditProgress], Any] | None = None
+    tell: Callable[[AuditProgress], object] | None = None
     low_bits: bool = True
-    reader: Reader = field(default_factory=Reader)
     past: list[Outcomes] = field(default_factory=list)
     bits: list[Bits] = field(default_factory=list)
-    history: History = field(default_factory=History)
-    always: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))  # right, wrong after each look
     attacks: tuple[ScoreAttack, ...] = ()
-    events: list[Event] | None = None
-    runs: int = 0
-    stopped: StopReason = StopReason.BUDGET
     drawing: float = 0.0
     started: float = field(default_factory=time.perf_counter)
-    counted: list[tuple[int, int, int]] = field(default_factory=list)
-    scores: tuple[Array, Array] | None = None
-
-    @property
-    def together(self) -> int:
-        """Runs that a source answers at no more than the time of one."""
-        return int(getattr(self.source, "together", 1))
 
     def draw(self, count: int) -> tuple[Outcomes, Bits]:
         """So many more runs, in whole calls; fewer where the mechanism stays silent."""
-        width = self.source.width
-        count = width * math.ceil(count / width)
+        count = self.width * math.ceil(count / self.width)
         bits = self.rng.integers(0, 2, count).astype(bool)
         began = time.perf_counter()
         raw = self.source.draw(bits)
@@ -285,17 +287,13 @@ class Game:
         self.history = History(self.alpha, self.budget, self.claim.pure)
         try:
             while self.runs < self.budget and self.stopped is StopReason.BUDGET:
-                ahead = max(
-                    _FIRST_RUNS, math.ceil((_EARLY_GROWTH if self.runs < _EARLY_RUNS else _LATE_GROWTH) * self.runs)
-                )
-                end = min(ahead, self.budget)
+                growth = _EARLY_GROWTH if self.runs < _EARLY_RUNS else _LATE_GROWTH
+                end = min(max(_FIRST_RUNS, math.ceil(growth * self.runs)), self.budget)
                 while self.runs < end and self.stopped is StopReason.BUDGET:
-                    batch = isinstance(self.source, BatchSource)
-                    step = (
-                        max(_LEAST_BATCH, self.runs // _BATCHES_PER_DOUBLING)
-                        if batch
-                        else max(self.together, self.runs // _LOOKS_PER_DOUBLING)
-                    )
+                    if isinstance(self.source, BatchSource):
+                        step = max(_LEAST_BATCH, self.runs // _BATCHES_PER_DOUBLING)
+                    else:
+                        step = max(runs_together(self.source), self.runs // _LOOKS_PER_DOUBLING)
                     outcomes, bits = self.draw(min(end - self.runs, step if self.runs >= _FIRST_RUNS else end))
                     if self.attacks and len(outcomes):
                         self._bet_on(outcomes, bits, stop)
@@ -308,7 +306,7 @@ class Game:
     def _bet_on(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
         """Bet on these runs, one after the other; those after the one that refutes the claim do not count."""
         before = self.runs - len(outcomes)
-        step = self.source.width * max(1, before // _LOOKS_PER_DOUBLING // self.source.width)  # whole calls
+        step = self.width * max(1, before // _LOOKS_PER_DOUBLING // self.width)  # whole calls
         for start in range(0, len(outcomes), step):
             piece = slice(start, start + step)
             self._bet(outcomes.take(piece), bits[piece], stop)
@@ -344,7 +342,8 @@ class Game:
             pilot = self.runs
             self._some(self.budget - pilot)
             if self.events and self.stopped is StopReason.BUDGET:  # a number that the outcomes cut short was not fixed
-                fresh, bits = self._after(pilot)
+                outcomes, bits = self.gathered()
+                fresh, bits = outcomes.take(slice(pilot, None)), bits[pilot:]
                 self.counted = [event.count(fresh, bits) for event in self.events]
                 self.scores = self.events[ALWAYS].scores(fresh, bits)
         except KeyboardInterrupt:
@@ -358,10 +357,6 @@ class Game:
             if self.tell is not None:
                 self.tell(self._progress(0.0))
 
-    def _after(self, pilot: int) -> tuple[Outcomes, Bits]:
-        outcomes, bits = self.gathered()
-        return outcomes.take(slice(pilot, None)), bits[pilot:]
-
     def _sane(self) -> None:
         """A mechanism that only ever fails in one way, in both worlds, is not audited but mended."""
         if not self.past or self.runs < min(_FIRST_RUNS, self.budget):
@@ -373,24 +368,14 @@ class Game:
                 parameter="mechanism",
             )
 
-    @property
-    def evidence(self) -> Evidence:
-        """All that verdict and bounds are made from."""
-        return Evidence(
-            self.claim, self.alpha, self.runs, self.budget, self.history, self.always, self.counted, self.events,
-            self.reader, self.source.width, self.scores,
-        )  # fmt: skip
-
-    def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
+    def result(self, sequential: bool) -> Audit:
         """What the runs show."""
         if not self.past:
             raise NoRunsError(
                 "the audit was stopped before its first runs: nothing can be said of the claim", parameter="runs"
             )
-        outcomes, bits = self.gathered()
-        found = find_anomalies(outcomes, bits, self.reader)
+        self.findings = find_anomalies(*self.gathered(), self.reader)
         if self.claim.bare:
-            found = (*found, Finding(FindingKind.BARE))
-        make = sequential_result if sequential else fixed_result
-        own = time.perf_counter() - self.started - self.drawing
-        return make(self.evidence, confidence, found, self.stopped, pair, (self.drawing, own))
+            self.findings = (*self.findings, Finding(FindingKind.BARE))
+        self.seconds = (self.drawing, time.perf_counter() - self.started - self.drawing)
+        return sequential_result(self) if sequential else fixed_result(self)

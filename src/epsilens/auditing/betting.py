@@ -25,6 +25,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -115,7 +117,11 @@ class History:
         return int(sum(float(c[0].sum()) for c in self.counts))
 
     def known(self) -> tuple[Array, ...]:
-        """What was known before each round: runs, right and wrong guesses of each event, where it names what."""
+        """What was known before each round.
+
+        (runs, right, wrong, second, first, nested, sides, past): guesses of each event that were right and wrong, where
+        it names the second and the first world, its weight among nested ones, how many worlds it names, past counts.
+        """
         if self._known is None:
             past = np.array([[a.past for a in attacks] for attacks in self.rounds])
             names = np.array([[a.names for a in attacks] for attacks in self.rounds])
@@ -275,9 +281,14 @@ def _all_bets(history: History, claim: Claim) -> _Bets:
     one, zero = (spoken[..., None, :] @ second)[..., 0, :], (spoken[..., None, :] @ first)[..., 0, :]
     factors = np.log1p(np.stack(payoffs))
     return _Bets(
-        factors.reshape(*factors.shape[:-2], -1), np.array(weights) / total, np.stack((zero, one), axis=-1),
-        np.stack((one, zero), axis=-1), best.argmax(axis=-1), mixed / total, float(expit(claim.pure)),
-    )  # fmt: skip
+        factors=factors.reshape(*factors.shape[:-2], -1),
+        weights=np.array(weights) / total,
+        right=np.stack((zero, one), axis=-1),
+        wrong=np.stack((one, zero), axis=-1),
+        event=best.argmax(axis=-1),
+        mixed=mixed / total,
+        precision=float(expit(claim.pure)),
+    )
 
 
 def _log_capitals(history: History, claim: Claim) -> tuple[Array, Array]:
@@ -335,9 +346,9 @@ def claim_broken(history: History, claim: Claim) -> bool:
     """
     if not is_refuted(history, claim):
         return False
-    return (
-        not claim.alone or least_unrefuted(lambda e: is_refuted(history, single_line(e, 0.0)), claim.pure) >= claim.pure
-    )
+    if not claim.alone:
+        return True
+    return least_unrefuted(lambda e: is_refuted(history, single_line(e, 0.0)), claim.pure) >= claim.pure
 
 
 def least_unrefuted(
@@ -360,18 +371,13 @@ def least_unrefuted(
             for _ in range(20):
                 middle = 0.5 * (left + right)
                 left, right = (middle, right) if is_refuted(middle) else (left, middle)
-            return _last_refuted(is_refuted, start, float(left), fine)
+            last: float = start  # of the values up to the boundary, the last before the first one that is kept
+            for value in np.linspace(start, left, fine + 1)[1:].tolist() if fine else [left]:
+                if value < left and not is_refuted(value):
+                    break
+                last = value
+            return float(last)
     return high
-
-
-def _last_refuted(is_refuted: Callable[[float], bool], start: float, end: float, fine: int) -> float:
-    """The last of the values from ``start`` to ``end`` before the first one that is kept."""
-    last = start
-    for value in np.linspace(start, end, fine + 1)[1:].tolist() if fine else [end]:
-        if value < end and not is_refuted(value):
-            return last
-        last = value
-    return float(last)
 
 
 # -- events: when the attacker speaks -------------------------------------------------------------------------------
@@ -389,13 +395,10 @@ _LOPSIDED_PENALTY = 1.5
 _TAIL_COUNT = 18  # of a tail, tried on each side
 _MOST_RUNS = 200_000  # learnt from: the latest
 _MOST_CELLS = 20_000_000
-#: The share of runs that each event speaks in; the first is as rare as it likes.
-_SPEAKING_SHARES: tuple[float | None, ...] = (None, 1.0, 0.6, 0.35, 0.15)
-PRECISE, ALWAYS = 0, 1
-_LUCK_DISCOUNTS = (
-    1.5,
-    3.0,
-)  # standard errors taken off by those who bet that the claim is broken; one more wants to be right
+PRECISE, ALWAYS = 0, 1  # places of the event that wants to be right and of the one that always speaks
+_SPEAKING_SHARES = (0.6, 0.35, 0.15)  # of runs, for those that follow
+#: Standard errors taken off by those who bet that the claim is broken; one more wants to be right.
+_LUCK_DISCOUNTS = (1.5, 3.0)
 
 
 @dataclass(frozen=True)
@@ -478,9 +481,10 @@ class _Cuts:
         return np.where((self.below >= 0) & (self.above >= 0) & (self.below != self.above), 2, 1)
 
 
-def _best_threshold(
-    score: Array, bits: Bits
-) -> tuple[tuple[Array, Array], NDArray[np.int64], tuple[float, float, bool]]:
+Single: TypeAlias = tuple[float, float, bool]  # right guesses, threshold, world above
+
+
+def _best_threshold(score: Array, bits: Bits) -> tuple[tuple[Array, Array], NDArray[np.int64], Single]:
     """Sorted scores with the ones up to each, where values change, and the threshold that is right most often."""
     known = ~np.isnan(score)
     order = np.argsort(score[known], kind="stable")
@@ -497,8 +501,8 @@ def _best_threshold(
     return (x, ones), ends, single
 
 
-def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, tuple[float, float, bool]] | None:
-    """The tails of a score, and its best single threshold: (right guesses, threshold, world above)."""
+def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, Single] | None:
+    """The tails of a score, and its best single threshold."""
     score = statistic.score(outcomes)
     if np.isnan(score).all():
         return None
@@ -514,15 +518,12 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     d1, u1 = ones[down], ones[n] - ones[n - up]
     low = np.where(down > 0, x[np.maximum(down - 1, 0)], -np.inf)
     high = np.where(up > 0, x[np.minimum(n - up, n - 1)], np.inf)
-    nothing_down, nothing_up = down == 0, up == 0
-    parts = []
-    for below, above in ((0, 1), (1, 0)):
-        right = (d1 if below else down - d1) + (u1 if above else up - u1)
-        parts.append((right, np.where(nothing_down, -1, below), np.where(nothing_up, -1, above)))
-    right = np.concatenate([p[0] for p in parts])
-    under, over = (np.concatenate([p[k] for p in parts]).astype(np.int8) for k in (1, 2))
-    two = [np.tile(v, 2) for v in (down + up, low, high, np.abs(down - up) / (down + up))]
-    return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over, two[3]), single
+    # the first world named below and the second above, then the other way round
+    right = np.concatenate((down - d1 + u1, d1 + (up - u1)))
+    under = np.concatenate([np.where(down == 0, -1, below) for below in (0, 1)]).astype(np.int8)
+    over = np.concatenate([np.where(up == 0, -1, above) for above in (1, 0)]).astype(np.int8)
+    total, low, high, lopsided = (np.tile(v, 2) for v in (down + up, low, high, np.abs(down - up) / (down + up)))
+    return _Cuts(statistic, bits.size, total.astype(float), right, low, high, under, over, lopsided), single
 
 
 def _candidate_statistics(outcomes: Outcomes, bits: Bits, low_bits: bool) -> list[tuple[Statistic, Outcomes, Bits]]:
@@ -538,22 +539,15 @@ def _candidate_statistics(outcomes: Outcomes, bits: Bits, low_bits: bool) -> lis
 
 def learn_events(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
     """The events to count on the next runs; None where nothing varies."""
-    found = [
-        cuts
-        for s, runs, b in _candidate_statistics(outcomes, bits, low_bits)
-        if (cuts := _cuts(s, runs, b)) is not None
-    ]
-    if not found:
+    tried = [_cuts(s, runs, b) for s, runs, b in _candidate_statistics(outcomes, bits, low_bits)]
+    cuts = [each for each in tried if each is not None]
+    if not cuts:
         return None
-    events = []
-    for share in _SPEAKING_SHARES:
-        if share is None:
-            events.append(_best_cut(found, lambda c: wilson(c.right, c.total)))
-        elif share == 1.0:
-            events.append(_always_speaking([(c.statistic, c.runs, single) for c, single in found]))
-        else:
-            events.append(_best_cut(found, lambda c, share=share: _excess_margin(c, claim, share)))
-    return events
+    return [
+        _best_cut(cuts, lambda c: wilson(c.right, c.total)),
+        _always_speaking([(c.statistic, c.runs, single) for c, single in cuts]),
+        *(_best_cut(cuts, partial(_excess_margin, claim, share)) for share in _SPEAKING_SHARES),
+    ]
 
 
 def learn_attacks(
@@ -588,7 +582,7 @@ def _most_precise_attack(attacks: Sequence[ScoreAttack], claim: Claim) -> int:
     return int(np.argmax((apart - _Z / np.sqrt(runs_of)[:, None]).max(axis=1)))
 
 
-def _excess_margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
+def _excess_margin(claim: Claim, share: float, cuts: _Cuts) -> Array:
     """By how much the past precision exceeds what the claim allows, times how often; only about the given share."""
     pi = cuts.total / cuts.runs
     allowed = np.where(cuts.sides == 2, claim.most_precise(pi), claim.most_precise(pi, 1))
@@ -598,25 +592,18 @@ def _excess_margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
     return np.asarray((wilson(cuts.right, cuts.total) - luck - allowed) * pi - np.where(far > 0.35, 1 + far, 0.0))
 
 
-def _best_cut(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: object) -> Event:
-    best: tuple[float, _Cuts, int] | None = None
-    for cuts, _ in found:
-        value = objective(cuts)  # type: ignore[operator]
-        at = int(np.argmax(value))
-        if best is None or value[at] > best[0]:
-            best = (float(value[at]), cuts, at)
-    assert best is not None
-    _, c, i = best
+def _best_cut(found: Sequence[tuple[_Cuts, Single]], objective: Callable[[_Cuts], Array]) -> Event:
+    values = [objective(cuts) for cuts, _ in found]
+    at = int(np.argmax([value.max() for value in values]))
+    c, i = found[at][0], int(np.argmax(values[at]))
     total, right = float(c.total[i]), float(c.right[i])
-    return Event(
-        c.statistic, float(c.low[i]), float(c.high[i]),
-        None if c.below[i] < 0 else bool(c.below[i]), None if c.above[i] < 0 else bool(c.above[i]),
-        SpeakingRate(total / c.runs, int(c.sides[i])), right / total, c.runs,
-    )  # fmt: skip
+    below, above = (None if side[i] < 0 else bool(side[i]) for side in (c.below, c.above))
+    spoken = SpeakingRate(total / c.runs, int(c.sides[i]))
+    return Event(c.statistic, float(c.low[i]), float(c.high[i]), below, above, spoken, right / total, c.runs)
 
 
-def _always_speaking(found: Sequence[tuple[Statistic, int, tuple[float, float, bool]]]) -> Event:
-    def past(entry: tuple[Statistic, int, tuple[float, float, bool]]) -> float:
+def _always_speaking(found: Sequence[tuple[Statistic, int, Single]]) -> Event:
+    def past(entry: tuple[Statistic, int, Single]) -> float:
         return float(wilson(np.array(entry[2][0]), np.array(float(entry[1]))))
 
     statistic, runs, (right, threshold, above) = max(found, key=past)

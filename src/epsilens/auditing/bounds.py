@@ -30,14 +30,15 @@ to c_i for every i, given that it has n in all; it is summed cell by cell.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
-from scipy.special import bdtrc, betaincinv, expit, gammaln, logit
+from scipy.special import bdtrc, betaincinv, expit, gammaln, logit, ndtri
 
 from ..checks import Array
 from .betting import (
@@ -103,23 +104,22 @@ def p_value(counts: GuessCounts, claim: Claim, alpha: float = 0.05) -> float:
     """
     if not counts.guesses:
         return 1.0
+
+    def tail(precision: float) -> float:
+        """P[Bin(guesses, precision) ≥ right]."""
+        certain = counts.right == 0 or precision >= 1
+        return 1.0 if certain else float(bdtrc(counts.right - 1, counts.guesses, precision))
+
     tails = []
     if math.isfinite(claim.pure):
-        tails.append(_binomial_tail(counts, float(expit(claim.pure))))
+        tails.append(tail(float(expit(claim.pure))))
     if not claim.alone and counts.always:
-        tails.append(_binomial_tail(counts, float(claim.most_precise(1.0))))
+        tails.append(tail(float(claim.most_precise(1.0))))
     elif not claim.alone:
         paid = _RATE_SHARE * alpha
         least = clopper_pearson(counts.guesses, counts.runs, paid)
-        tails.append(_binomial_tail(counts, float(claim.most_precise(least, counts.sides))) + paid)
+        tails.append(tail(float(claim.most_precise(least, counts.sides))) + paid)
     return min(1.0, min(tails) * len(tails))
-
-
-def _binomial_tail(counts: GuessCounts, precision: float) -> float:
-    """P[Bin(guesses, precision) ≥ right]."""
-    if counts.right == 0 or precision >= 1:
-        return 1.0
-    return float(bdtrc(counts.right - 1, counts.guesses, precision))
 
 
 def largest_epsilon(guesses: int, alpha: float) -> float:
@@ -237,33 +237,40 @@ _PILOT_LUCK = 1.5  # standard errors
 _SUCCESS_LOOKS = 200  # looks at the guesses that always speak: fewer bound no more
 
 
-@dataclass(frozen=True)
+BandRows: TypeAlias = tuple[tuple[float, float, float], ...]  # (ε, claimed δ, lower bound on δ)
+Tails: TypeAlias = tuple[float, float, int | None, int | None]  # (low, high, world below, world above)
+
+
+@dataclass(kw_only=True)
 class Evidence:
-    """All that the bounds are made from."""
+    """What the runs have shown so far: all that the bounds are made from."""
 
     claim: Claim
     alpha: float
-    runs: int
     budget: int
-    history: History
-    always: tuple[Sequence[int], Sequence[int]]  # right and wrong guesses of the event that always speaks
-    counted: Sequence[tuple[int, int, int]]
-    events: Sequence[Event] | None
-    reader: Reader
-    width: int
+    width: int = 1  # guesses of one call
+    runs: int = 0
+    stopped: StopReason = StopReason.BUDGET
+    reader: Reader = field(default_factory=Reader)
+    history: History = field(default_factory=History)
+    always: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))
+    events: list[Event] | None = None
+    counted: list[tuple[int, int, int]] = field(default_factory=list)  # right, wrong and silent runs of each event
     scores: tuple[Array, Array] | None = None  # of both worlds, on runs that were counted once
+    pair: tuple[str, str] = ("", "")
+    findings: tuple[Finding, ...] = ()
+    seconds: tuple[float, float] = (0.0, 0.0)
 
 
-def _verdict(
-    evidence: Evidence, over: bool, possible: bool, found: tuple[Finding, ...], stopped: StopReason
-) -> tuple[AuditVerdict, tuple[Finding, ...]]:
+def _verdict(evidence: Evidence, over: bool, possible: bool) -> AuditVerdict:
     if over:
-        return AuditVerdict.VIOLATION, found
-    if any(f.finding is FindingKind.SAME for f in found) or stopped in (StopReason.INTERRUPTED, StopReason.SILENT):
-        return AuditVerdict.INCONCLUSIVE, found
+        return AuditVerdict.VIOLATION
+    same = any(found.finding is FindingKind.SAME for found in evidence.findings)
+    if same or evidence.stopped in (StopReason.INTERRUPTED, StopReason.SILENT):
+        return AuditVerdict.INCONCLUSIVE
     if not possible:
-        return AuditVerdict.INCONCLUSIVE, (*found, Finding(FindingKind.FEW))
-    return AuditVerdict.CONSISTENT, found
+        evidence.findings = (*evidence.findings, Finding(FindingKind.FEW))
+    return AuditVerdict.CONSISTENT if possible else AuditVerdict.INCONCLUSIVE
 
 
 def claimed_readings(claim: Claim) -> dict[str, float]:
@@ -272,18 +279,16 @@ def claimed_readings(claim: Claim) -> dict[str, float]:
     if claim.experiment is None:
         return {"epsilon": float(claim.epsilon[claim.delta <= delta].min(initial=math.inf))}
     e = claim.experiment
-    return {
-        "epsilon": float(e.epsilon(delta)), "mu": float(e.psi()), "success": float(e.success()),
-        "advantage": float(e.advantage()),
-    }  # fmt: skip
+    readings = {"epsilon": e.epsilon(delta), "mu": e.psi(), "success": e.success(), "advantage": e.advantage()}
+    return {name: float(value) for name, value in readings.items()}
 
 
 def claim_excess(is_refuted: Callable[[Claim], bool], claim: Claim, over: bool, most: float) -> float:
     """By how much ε lies above a claim at some δ, at least: above 0 exactly where the claim itself is refuted."""
     if not over:
         return 0.0
-    found = least_unrefuted(lambda more: is_refuted(claim.shifted(more)), most, steps=10)
-    return max(found, math.ulp(float(claim.epsilon[-1])))  # refuted, so above it: by a last digit at least
+    excess = least_unrefuted(lambda more: is_refuted(claim.shifted(more)), most, steps=10)
+    return max(excess, math.ulp(float(claim.epsilon[-1])))  # refuted, so above it: by a last digit at least
 
 
 def capped_at_claim(low: float, claimed: float | None, over: bool) -> float:
@@ -292,14 +297,20 @@ def capped_at_claim(low: float, claimed: float | None, over: bool) -> float:
 
 
 def _assemble(
-    evidence: Evidence, confidence: float, sequential: bool, found: tuple[Finding, ...], stopped: StopReason,
-    pair: tuple[str, str], seconds: tuple[float, float], *, strength: float, over: bool, possible: bool,
-    is_refuted: Callable[[Claim], bool], success: float, largest: float,
-    seen: Callable[[Claim], AttackEvent | None],
-    band: Callable[[], tuple[tuple[float, float, float], ...]],
-) -> Audit:  # fmt: skip
+    evidence: Evidence,
+    sequential: bool,
+    *,
+    strength: float,
+    over: bool,
+    possible: bool,
+    is_refuted: Callable[[Claim], bool],
+    success: float,
+    largest: float,
+    event: Callable[[Evidence, Claim], AttackEvent | None],
+    band: Callable[[Evidence], BandRows],
+) -> Audit:
     claim, alone = evidence.claim, evidence.width > 1
-    verdict, found = _verdict(evidence, over, possible, found, stopped)
+    verdict = _verdict(evidence, over, possible)
     delta, claimed = claim.stated, claimed_readings(claim)
     top = max(largest, 1e-9)
     above = claim_excess(is_refuted, claim, over, top)
@@ -311,35 +322,45 @@ def _assemble(
         )
     mu = None
     if not alone:
-        most = least_unrefuted(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
-        mu, success = (
-            capped_at_claim(most, claimed.get("mu"), over),
-            capped_at_claim(success, claimed.get("success"), over),
-        )
+        # no run of guesses shows a larger μ than this: the precision of a GDP pair is not below its success
+        most = float(min(2 * ndtri(expit(min(top, 30.0))) + 0.1, 15.0))
+        mu = least_unrefuted(lambda m: is_refuted(gdp_lines(m)), most, fine=40)
+        mu = capped_at_claim(mu, claimed.get("mu"), over)
+        success = capped_at_claim(success, claimed.get("success"), over)
     advantage = capped_at_claim(2 * success - 1, claimed.get("advantage"), over)
     # the event that refutes the claim; else the one that shows what was found
     shown = claim if over else single_line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
-    rows = () if alone else tuple((eps, own, capped_at_claim(low, own, over)) for eps, own, low in band())
     return Audit(
-        verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else advantage, claimed, largest, seen(shown), above,
-        found, stopped, rows, pair, evidence.width, seconds=seconds,
-    )  # fmt: skip
+        verdict=verdict,
+        claim=claim,
+        confidence=1 - evidence.alpha,
+        sequential=sequential,
+        runs=evidence.runs,
+        budget=evidence.budget,
+        evidence=strength,
+        epsilon_lo=epsilon,
+        delta=delta,
+        mu_lo=mu,
+        success_lo=None if alone else success,
+        advantage_lo=None if alone else advantage,
+        claimed=claimed,
+        largest_epsilon=largest,
+        excess_lo=above,
+        event=event(evidence, shown),
+        findings=evidence.findings,
+        stopped=evidence.stopped,
+        band=() if alone else tuple((eps, own, capped_at_claim(low, own, over)) for eps, own, low in band(evidence)),
+        pair=evidence.pair,
+        guesses_a_call=evidence.width,
+        seconds=evidence.seconds,
+    )
 
 
-def _most_mu(epsilon: float) -> float:
-    """No run of guesses shows a larger μ: the precision of a GDP pair is not below its success."""
-    from scipy.special import expit, ndtri
-
-    return float(min(2 * ndtri(expit(min(epsilon, 30.0))) + 0.1, 15.0))
-
-
-def _anytime_band(evidence: Evidence) -> tuple[tuple[float, float, float], ...]:
+def _anytime_band(evidence: Evidence) -> BandRows:
     """A few ε, each at a like share of α: the bounds hold together, whenever one stops."""
     claim = evidence.claim
-    at = np.unique(
-        (np.linspace(0, 1, _BAND_POINTS) ** 2 * (claim.epsilon.size - 1)).astype(int)
-    )  # more where δ falls fast
+    # more of them where δ falls fast
+    at = np.unique((np.linspace(0, 1, _BAND_POINTS) ** 2 * (claim.epsilon.size - 1)).astype(int))
     alpha = evidence.alpha / at.size
     low = [
         least_unrefuted(lambda d, eps=eps: is_refuted(evidence.history, single_line(eps, d), alpha), 1.0, steps=10)  # type: ignore[misc]
@@ -348,28 +369,27 @@ def _anytime_band(evidence: Evidence) -> tuple[tuple[float, float, float], ...]:
     return _band_rows(claim.epsilon[at], claim.delta[at], np.array(low))
 
 
-def _counted_band(evidence: Evidence) -> tuple[tuple[float, float, float], ...]:
+def _counted_band(evidence: Evidence) -> BandRows:
     """All ε of the claim, by the bands of a score that the pilot chose."""
     claim, scores = evidence.claim, evidence.scores
     low = np.zeros(claim.epsilon.size) if scores is None else worst_delta(*scores, claim.epsilon, evidence.alpha)
     return _band_rows(claim.epsilon, claim.delta, low)
 
 
-def _band_rows(epsilon: Array, claimed: Array, low: Array) -> tuple[tuple[float, float, float], ...]:
+def _band_rows(epsilon: Array, claimed: Array, low: Array) -> BandRows:
     """(ε, claimed δ, δ at least); as δ falls with ε, a bound further up serves here as well."""
     best = np.maximum.accumulate(low[::-1])[::-1]
     return tuple(zip(epsilon.tolist(), claimed.tolist(), best.tolist(), strict=True))
 
 
-def sequential_result(
-    evidence: Evidence, confidence: float, found: tuple[Finding, ...], stopped: StopReason, pair: tuple[str, str],
-    seconds: tuple[float, float],
-) -> Audit:  # fmt: skip
+def sequential_result(evidence: Evidence) -> Audit:
     """The bounds of an audit that may stop at any time."""
     history, claim = evidence.history, evidence.claim
     path = log_capital(history, claim)
     strongest = float(path.max()) if path.size else 0.0
-    could = _perfect_history(history)
+    perfect = perfect_attack(math.ceil(history.runs / 2))  # had the attackers always spoken and never erred
+    could = History(history.alpha, history.budget)
+    could.add((perfect,), perfect.past[None])
     largest = least_unrefuted(lambda e: is_refuted(could, single_line(e, 0.0)), 40.0) if path.size else 0.0
 
     looks = len(evidence.always[0])
@@ -381,20 +401,17 @@ def sequential_result(
 
     success = max(0.5, least_unrefuted(unlucky, 1.0 - 1e-12, low=0.5))
     return _assemble(
-        evidence, confidence, True, found, stopped, pair, seconds, strength=float(np.exp(min(strongest, 700.0))),
-        over=claim_broken(history, claim), possible=bool(path.size) and is_refuted(could, claim),
-        is_refuted=lambda c: is_refuted(history, c), success=success, largest=largest,
-        seen=lambda shown: _leading_event(evidence, shown), band=lambda: _anytime_band(evidence),
-    )  # fmt: skip
-
-
-def _perfect_history(history: History) -> History:
-    """What the attackers would hold had they always spoken and never erred."""
-    half = math.ceil(history.runs / 2)
-    attack = perfect_attack(half)
-    made = History(history.alpha, history.budget)
-    made.add((attack,), attack.past[None])
-    return made
+        evidence,
+        True,
+        strength=float(np.exp(min(strongest, 700.0))),
+        over=claim_broken(history, claim),
+        possible=bool(path.size) and is_refuted(could, claim),
+        is_refuted=partial(is_refuted, history),
+        success=success,
+        largest=largest,
+        event=_leading_event,
+        band=_anytime_band,
+    )
 
 
 def _leading_event(evidence: Evidence, claim: Claim) -> AttackEvent | None:
@@ -404,15 +421,11 @@ def _leading_event(evidence: Evidence, claim: Claim) -> AttackEvent | None:
     leader, event, right, wrong = leading_event(evidence.history, claim)
     attack = evidence.history.rounds[-1][leader]
     assert attack.statistic is not None
-    return _describe_event(
-        attack.statistic, attack.tails(event), (right, right + wrong, evidence.history.runs), evidence
-    )
+    guesses = (right, right + wrong, evidence.history.runs)
+    return _describe_event(evidence.reader, attack.statistic, attack.tails(event), guesses)
 
 
-def fixed_result(
-    evidence: Evidence, confidence: float, found: tuple[Finding, ...], stopped: StopReason, pair: tuple[str, str],
-    seconds: tuple[float, float],
-) -> Audit:  # fmt: skip
+def fixed_result(evidence: Evidence) -> Audit:
     """The bounds of a number of runs fixed beforehand; a claim is tested with the event that the pilot liked best."""
     alpha, claim = evidence.alpha, evidence.claim
     counts = _guess_counts(evidence)
@@ -424,12 +437,17 @@ def fixed_result(
     p = fixed_p_value(evidence)
     perfect = GuessCounts(fresh, fresh, fresh, always=True)
     return _assemble(
-        evidence, confidence, False, found, stopped, pair, seconds, strength=p, over=p <= alpha,
-        possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
-        success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
-        seen=lambda shown: _counted_event(evidence, evidence.counted, _promising_event(evidence, shown)),
-        band=lambda: _counted_band(evidence),
-    )  # fmt: skip
+        evidence,
+        False,
+        strength=p,
+        over=p <= alpha,
+        possible=p_value(perfect, claim, alpha) <= alpha,
+        is_refuted=is_refuted,
+        success=counts[ALWAYS].success(alpha) if counts else 0.5,
+        largest=largest_epsilon(fresh, alpha),
+        event=_counted_event,
+        band=_counted_band,
+    )
 
 
 def _guess_counts(evidence: Evidence) -> list[GuessCounts]:
@@ -453,39 +471,32 @@ def _promising_event(evidence: Evidence, claim: Claim) -> int:
         return PRECISE
     worth = []
     for event in evidence.events:
-        allowed = float(claim.most_precise(event.plan.share, event.plan.sides))
-        allowed = min(allowed, 1 - 1e-9)
+        allowed = min(float(claim.most_precise(event.plan.share, event.plan.sides)), 1 - 1e-9)
         excess = (event.precision - allowed) * math.sqrt(event.plan.share / (allowed * (1 - allowed)))
         # a single cut was chosen among few, two tails among many: so much more of their excess is luck
         worth.append(excess - (0.0 if event.forced else _PILOT_LUCK / math.sqrt(max(event.runs, 1))))
     return int(np.argmax(worth))
 
 
-def _counted_event(evidence: Evidence, counts: Sequence[tuple[int, int, int]], at: int) -> AttackEvent | None:
-    """One of the events that were counted."""
-    if not evidence.events or not counts:
+def _counted_event(evidence: Evidence, claim: Claim) -> AttackEvent | None:
+    """Of the events that were counted, the one that the claim is tested with."""
+    if not evidence.events or not evidence.counted:
         return None
-    event, (right, wrong, silent) = evidence.events[at], counts[at]
-    tails = (
-        event.low, event.high, None if event.below is None else int(event.below),
-        None if event.above is None else int(event.above),
-    )  # fmt: skip
-    return _describe_event(event.statistic, tails, (right, right + wrong, right + wrong + silent), evidence)
+    at = _promising_event(evidence, claim)
+    event, (right, wrong, silent) = evidence.events[at], evidence.counted[at]
+    below, above = (None if world is None else int(world) for world in (event.below, event.above))
+    guesses = (right, right + wrong, right + wrong + silent)
+    return _describe_event(evidence.reader, event.statistic, (event.low, event.high, below, above), guesses)
 
 
-def _describe_event(
-    statistic: Statistic, tails: tuple[float, float, int | None, int | None], counts: tuple[int, int, int],
-    evidence: Evidence,
-) -> AttackEvent:  # fmt: skip
-    names = list(evidence.reader.text_names if statistic.looks is Feature.TEXT else evidence.reader.names)
+def _describe_event(reader: Reader, statistic: Statistic, tails: Tails, guesses: tuple[int, int, int]) -> AttackEvent:
+    names = list(reader.text_names if statistic.looks is Feature.TEXT else reader.names)
     cells = tuple(names[c] for c in statistic.columns[:_MOST_WORDS])
-    words = _code_words(statistic, tails, evidence.reader) if isinstance(statistic, Codebook) else ((), ())
-    return AttackEvent(str(statistic.looks), cells, *tails, *counts, words)
+    words = _code_words(statistic, tails, reader) if isinstance(statistic, Codebook) else ((), ())
+    return AttackEvent(str(statistic.looks), cells, *tails, *guesses, words)
 
 
-def _code_words(
-    book: Codebook, tails: tuple[float, float, int | None, int | None], reader: Reader
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _code_words(book: Codebook, tails: Tails, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The codes that name the first and the second world, most telling first."""
     low, high, below, above = tails
     named: dict[float, str]

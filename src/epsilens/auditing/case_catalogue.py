@@ -37,7 +37,7 @@ from .claims import level_of
 from .result import Audit, AuditVerdict
 
 #: What is audited: a function of one input, or of an input and a number of runs where the case is batched.
-Mechanism = Callable[..., Any]
+Mechanism = Callable[..., object]
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def linear_regression(_seed: int | None, lower: float) -> Mechanism:
 
     y = np.array([0.0, 1.0])
 
-    def fit(x: Any) -> Any:
+    def fit(x: object) -> object:
         model = LinearRegression(epsilon=1.0, bounds_X=(lower, 1.0), bounds_y=(0.0, 1.0), fit_intercept=False)
         return model.fit(x, y).coef_
 
@@ -349,7 +349,7 @@ def opacus_step(_seed: int | None, reduction: str) -> Mechanism:
 
     logger = logging.getLogger("opacus")
 
-    def train(n: int) -> Any:
+    def train(n: int) -> object:
         level = logger.level
         logger.setLevel(logging.ERROR)  # it warns of an empty batch, which is an outcome like any other
         try:
@@ -412,7 +412,7 @@ _MECHANISMS = (
     *(opendp_noise, opendp_threshold, opacus_step, diffprivlib_noise, diffprivlib_tool, linear_regression),
     *(pydp_laplace, pydp_count, tumult_laplace, tumult_geometric),
 )
-_CLAIMS: dict[str, Callable[[], Any]] = {
+_CLAIMS: dict[str, Callable[[], object]] = {
     "laplace": partial(laplace, epsilon=1.0),
     "geometric": partial(geometric, epsilon=1.0),
     "gaussian": partial(gaussian, psi=1.0),
@@ -425,7 +425,7 @@ _CLAIMS: dict[str, Callable[[], Any]] = {
 # -- the cases ------------------------------------------------------------------------------------------------------
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -483,7 +483,7 @@ def audit_cases(
     runs: int | None = None,
     seed: int | None = None,
     bound: bool = True,
-    told: Callable[[CaseResult], Any] | None = None,
+    told: Callable[[CaseResult], object] | None = None,
 ) -> CaseResults:
     """What the cases of these names show; ``confidence`` is that of all verdicts and bounds together.
 

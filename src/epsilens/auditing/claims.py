@@ -17,7 +17,6 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,12 +89,6 @@ class Claim(ValueSemantics):
         """
         return replace(self, epsilon=self.epsilon + more, pure=self.pure + more, experiment=None)
 
-    def tightest(self, share: float, sides: int = 2) -> tuple[float, float]:
-        """e^ε and the charge δ (half of it for one side) of the line that attains :meth:`most_precise`."""
-        charge = 0.5 * sides * self.delta
-        at = int(np.argmin((np.exp(self.epsilon) + charge / max(share, 1e-300)) / (1 + np.exp(self.epsilon))))
-        return float(np.exp(self.epsilon[at])), float(charge[at])
-
 
 def single_line(epsilon: float, delta: float) -> Claim:
     """One (ε, δ)."""
@@ -116,7 +109,7 @@ def gdp_lines(mu: float) -> Claim:
     return Claim(eps, np.atleast_1d(Normal(np.asarray(mu)).worse_delta(eps)))
 
 
-def claim_of(claim: Any) -> Claim:
+def claim_of(claim: object) -> Claim:
     """A claim from whatever says one: an experiment, ε, (ε, δ), a mapping or a text such as ``"epsilon=1,
     delta=1e-6"``.
 
@@ -148,10 +141,17 @@ def claim_of(claim: Any) -> Claim:
 
 _WAYS = "epsilon; epsilon and delta; mu; rho; or order and rho"
 _OTHER_NAMES = {"psi": "mu", "gdp": "mu", "zcdp": "rho"}
+_BUILDERS: Mapping[tuple[str, ...], Callable[..., Experiment]] = {
+    ("epsilon",): from_dp,
+    ("delta", "epsilon"): from_dp,
+    ("mu",): from_gdp,
+    ("rho",): from_zcdp,
+    ("order", "rho"): from_rdp,
+}
 
 
 def _parse_numbers(text: str) -> dict[str, float]:
-    said: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     text = re.sub(r"\brdp\s*=\s*([^:,;]+):", r"order=\1,rho=", text)
     for part in filter(None, (p.strip() for p in re.split(r"[,;]", text))):
         name, equals, value = (p.strip() for p in part.partition("="))
@@ -165,24 +165,17 @@ def _parse_numbers(text: str) -> dict[str, float]:
                 f"claim has the part {part[:40]!r}: write name=number, separated by commas, with {_WAYS}",
                 parameter="claim",
             ) from None
-        if name in said:
+        if name in numbers:
             raise InputError(f"claim says {name[:40]} twice: say it once", parameter="claim")
-        said[name] = number
-    return said
+        numbers[name] = number
+    return numbers
 
 
-def _claim_by_name(said: Mapping[str, Any]) -> Claim:
-    names = set(said)
-    if names == {"epsilon"} or names == {"epsilon", "delta"}:
-        return _experiment_claim(from_dp(said["epsilon"], said.get("delta", 0.0)))
-    if names == {"mu"}:
-        return _experiment_claim(from_gdp(said["mu"]))
-    if names == {"rho"}:
-        return _experiment_claim(from_zcdp(said["rho"]))
-    if names == {"order", "rho"}:
-        return _experiment_claim(from_rdp(said["order"], said["rho"]))
-    told = ", ".join(sorted(names)) or "nothing"
-    raise InputError(f"claim says {told}: give {_WAYS}", parameter="claim")
+def _claim_by_name(numbers: Mapping[str, ArrayLike]) -> Claim:
+    names = tuple(sorted(numbers))
+    if names not in _BUILDERS:
+        raise InputError(f"claim says {', '.join(names) or 'nothing'}: give {_WAYS}", parameter="claim")
+    return _experiment_claim(_BUILDERS[names](**numbers))
 
 
 def _experiment_claim(e: Experiment) -> Claim:
@@ -217,7 +210,7 @@ def level_of(confidence: float) -> float:
     return 1 - value
 
 
-def parse_claim(claim: Any) -> Claim:
+def parse_claim(claim: object) -> Claim:
     """A claim as :func:`~.claims.claim_of` takes it, or a text with a mechanism in it: ``gaussian --sigma 2``.
 
     >>> parse_claim("epsilon=1").pure, parse_claim(1.0).pure
@@ -225,15 +218,13 @@ def parse_claim(claim: Any) -> Claim:
     >>> parse_claim("laplace --epsilon 2").pure
     2.0
     """
-    words = _claim_words(claim) if isinstance(claim, str) else []
-    return claim_of(_mechanism_claim(words) if words and "=" not in words[0] else claim)
-
-
-def _claim_words(text: str) -> list[str]:
+    if not isinstance(claim, str):
+        return claim_of(claim)
     try:
-        return shlex.split(text)
+        words = shlex.split(claim)
     except ValueError:
-        raise InputError(f"claim is {text[:60]!r}: close its quotes", parameter="claim") from None
+        raise InputError(f"claim is {claim[:60]!r}: close its quotes", parameter="claim") from None
+    return claim_of(_mechanism_claim(words) if words and "=" not in words[0] else claim)
 
 
 def _mechanism_claim(words: Sequence[str]) -> object:
@@ -241,7 +232,7 @@ def _mechanism_claim(words: Sequence[str]) -> object:
         entry = find_entry(words[0])
     except InputError as error:
         raise InputError(f"claim has no number by name, and {error}", parameter="claim") from None
-    said: dict[str, str] = {}
+    options: dict[str, str] = {}
     rest = list(words[1:])
     while rest:
         name, equals, value = rest.pop(0).partition("=")
@@ -254,5 +245,5 @@ def _mechanism_claim(words: Sequence[str]) -> object:
         if key not in entry.takes:
             takes = ", ".join(f"--{known.replace('_', '-')}" for known in entry.takes)
             raise InputError(f"claim has {name[:40]}: {entry.spoken} takes {takes}", parameter="claim")
-        said[key] = value if equals else rest.pop(0)
-    return builder(entry)(**builder_arguments(entry, said))
+        options[key] = value if equals else rest.pop(0)
+    return builder(entry)(**builder_arguments(entry, options))

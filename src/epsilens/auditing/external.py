@@ -36,7 +36,7 @@ import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -51,7 +51,16 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from .outcomes import as_double, contents, repr_text, to_portable
-from .sources import Bits, NoAnswer, RunFailure, Source, UnreadableAnswer, call_mechanism, timeout_seconds
+from .sources import (
+    Bits,
+    NoAnswer,
+    RunFailure,
+    Source,
+    UnreadableAnswer,
+    call_mechanism,
+    runs_together,
+    timeout_seconds,
+)
 
 MOST_BYTES = 10_000_000  # of an outcome; a larger one is told by a sum over it
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -64,14 +73,14 @@ def job_count(jobs: int | None) -> int:
 
 
 def draw_parallel(
-    once: Callable[[bool], Any], bits: Bits, jobs: int, late: int, stop: Callable[[], None]
-) -> tuple[list[Any], int]:
+    once: Callable[[bool], object], bits: Bits, jobs: int, late: int, stop: Callable[[], None]
+) -> tuple[list[object], int]:
     """Outcomes of ``once`` for each bit, ``jobs`` at a time and in their order, and how many were late so far.
 
     Fewer where it does not answer: after some that were late the rest are not made. An interrupt waits for nobody:
     ``stop`` ends what is running.
     """
-    made: list[Any] = []
+    made: list[object] = []
     with ThreadPoolExecutor(jobs) as pool:
         try:
             for start in range(0, bits.size, jobs):
@@ -118,7 +127,7 @@ def command_words(command: str) -> list[str]:
     return words
 
 
-def read_outcome(content: bytes) -> Any:
+def read_outcome(content: bytes) -> object:
     """What a file says: JSON, a CSV with a header, or text and the numbers in it; else a sum over its bytes.
 
     >>> read_outcome(b'{"n": 3.5}'), read_outcome(b"site,n\\na,1\\nb,2.5\\n"), read_outcome(b"3.5\\n")
@@ -139,28 +148,20 @@ def read_outcome(content: bytes) -> Any:
     return {"text": _NUMBER.sub("#", text), "numbers": [float(found) for found in _NUMBER.findall(text)]}
 
 
-def _csv_cells(rows: list[list[str]]) -> Any:
+def _csv_cells(rows: list[list[str]]) -> object:
     """Numbers by their column and the texts of their row; by place where texts do not tell the rows apart."""
     head, body = rows[0], rows[1:]
     if any(len(row) != len(head) for row in body):
         return rows
-    known = [[_parse_number(cell) for cell in row] for row in body]
+    known: list[list[float | str | None]] = [[_parse_number(cell) for cell in row] for row in body]
     pairs = list(zip(body, known, strict=True))
-    texts = [j for j in range(len(head)) if any(said[j] and row[j] is None for said, row in pairs)]
+    texts = [j for j in range(len(head)) if any(row[j] and numbers[j] is None for row, numbers in pairs)]
     labels = [" ".join(row[j] for j in texts) for row in body]
     if len(set(labels)) < len(labels):
-        labels = [f"row {i + 1}" for i in range(len(body))]
-        return {
-            f"{head[j]} of {label}": body[i][j] if known[i][j] is None else known[i][j]
-            for i, label in enumerate(labels)
-            for j in range(len(head))
-        }
-    return {
-        f"{head[j]} of {label}": known[i][j]
-        for i, label in enumerate(labels)
-        for j in range(len(head))
-        if j not in texts
-    }
+        labels, texts = [f"row {i + 1}" for i in range(len(body))], []
+        known = [[row[j] if number is None else number for j, number in enumerate(numbers)] for row, numbers in pairs]
+    columns = [j for j in range(len(head)) if j not in texts]
+    return {f"{head[j]} of {label}": known[i][j] for i, label in enumerate(labels) for j in columns}
 
 
 def _parse_number(cell: str) -> float | None:
@@ -180,26 +181,17 @@ class CommandSource:
     timeout: float = 300.0
     jobs: int | None = None
     late: int = 0
-    _words: list[str] = field(default_factory=list, init=False)
+    width = 1
+    together: int = field(default=1, init=False)  # so many runs at least are asked for at a time
     _running: set[int] = field(default_factory=set, init=False, repr=False)
     _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._words = command_words(self.command)
-        self.jobs = job_count(self.jobs)
+        self.together = job_count(self.jobs)
         self.timeout = timeout_seconds(self.timeout)
 
-    @property
-    def width(self) -> int:
-        """One run a process."""
-        return 1
-
-    @property
-    def together(self) -> int:
-        """So many runs at least are asked for at a time."""
-        return job_count(self.jobs)
-
-    def draw(self, bits: Bits) -> Sequence[Any]:
+    def draw(self, bits: Bits) -> list[object]:
         """One process a bit, in the order of the bits; fewer where the command does not answer."""
         self._stopped = False
         made, self.late = draw_parallel(self._once, bits, self.together, self.late, self._stop)
@@ -210,16 +202,14 @@ class CommandSource:
         for leader in tuple(self._running):
             end_process_group(leader)
 
-    def _once(self, bit: bool) -> Any:
+    def _once(self, bit: bool) -> object:
         with tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True) as folder:
             out = Path(folder) / "out"
             table = anonymous_copy(self.second if bit else self.first, folder)
             words = [word.replace("{table}", table).replace("{out}", str(out)) for word in self._words]
             try:
-                process = subprocess.Popen(
-                    words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )  # fmt: skip
+                nothing = subprocess.DEVNULL
+                process = subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
             except OSError as error:
                 return RunFailure(type(error).__name__)
             self._running.add(process.pid)
@@ -236,7 +226,7 @@ class CommandSource:
             return _read_output(out)
 
 
-def _read_output(out: Path) -> Any:
+def _read_output(out: Path) -> object:
     """What a command wrote; a failure where it is no file that can be read."""
     try:
         if not stat.S_ISREG(os.stat(out).st_mode):  # a folder, a pipe, a device without end
@@ -270,7 +260,7 @@ _IMPORT_SECONDS = 120.0  # seconds in which a module must be imported
 _EARLY_END = RunFailure("an early end")
 
 
-def import_function(name: str) -> Any:
+def import_function(name: str) -> Callable[..., object]:
     """The function that ``package.module:function`` names.
 
     >>> import_function("math:floor")(2.5)
@@ -279,7 +269,7 @@ def import_function(name: str) -> Any:
     module, _, path = name.partition(":")
     if not module or not path:
         raise InputError(f"{name[:60]!r} names no function: write it as package.module:function", parameter="what")
-    found: Any = importlib.import_module(module)
+    found: object = importlib.import_module(module)
     for part in path.split("."):
         found = getattr(found, part)
     if not callable(found):
@@ -311,9 +301,9 @@ def _worker_main(name: str, folder: str, ends: Connection) -> None:
         ends.send_bytes(_pickled_answer(function, given))
 
 
-def _pickled_answer(function: Any, given: Any) -> bytes:
+def _pickled_answer(function: Callable[..., object], given: object) -> bytes:
     """The answer of one call, in types that every process knows: what reads it runs none of the function's code."""
-    answer: Any
+    answer: object
     try:
         answer = call_mechanism(function, given)
     except InputError as error:
@@ -350,7 +340,7 @@ class _WorkerProcess:
                 parameter="what",
             )
 
-    def call(self, given: Any, seconds: float) -> Any:
+    def call(self, given: object, seconds: float) -> object:
         """The answer; None of it in time ends the process."""
         try:
             self.ends.send(given)
@@ -384,19 +374,21 @@ class WorkerSource:
     """
 
     name: str
-    first: Any
-    second: Any
+    first: object
+    second: object
     timeout: float = 300.0
     jobs: int | None = None
     late: int = 0
+    width = 1
+    together: int = field(default=1, init=False)  # so many runs at least are asked for at a time
     _idle: SimpleQueue[_WorkerProcess] = field(default_factory=SimpleQueue, init=False, repr=False)
     _all: list[_WorkerProcess] = field(default_factory=list, init=False, repr=False)
     _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.jobs = job_count(self.jobs)
+        self.together = job_count(self.jobs)
         self.timeout = timeout_seconds(self.timeout)
-        for _ in range(self.jobs):
+        for _ in range(self.together):
             self._start()
 
     def _start(self) -> None:
@@ -404,17 +396,7 @@ class WorkerSource:
         self._all.append(worker)
         self._idle.put(worker)
 
-    @property
-    def width(self) -> int:
-        """One run a call."""
-        return 1
-
-    @property
-    def together(self) -> int:
-        """So many runs at least are asked for at a time."""
-        return job_count(self.jobs)
-
-    def draw(self, bits: Bits) -> Sequence[Any]:
+    def draw(self, bits: Bits) -> list[object]:
         """One call a bit, in the order of the bits; fewer where the function does not answer."""
         made, self.late = draw_parallel(self._once, bits, self.together, self.late, self._stop)
         return made
@@ -425,7 +407,7 @@ class WorkerSource:
         for worker in tuple(self._all):
             worker.halt()
 
-    def _once(self, bit: bool) -> Any:
+    def _once(self, bit: bool) -> object:
         given = self.second if bit else self.first
         worker = self._idle.get()
         with tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True) as folder:
@@ -447,7 +429,7 @@ class WorkerSource:
                 self._all.pop().end()
 
 
-def _encode_outcome(outcome: Any) -> dict[str, Any]:
+def _encode_outcome(outcome: object) -> dict[str, object]:
     match outcome:
         case RunFailure():
             return {"raised": outcome.kind}
@@ -461,7 +443,7 @@ def _encode_outcome(outcome: Any) -> dict[str, Any]:
         return {"unreadable": type(outcome).__name__}
 
 
-def _json_default(value: Any) -> Any:
+def _json_default(value: object) -> object:
     """What JSON has no word for: arrays as lists, numbers as doubles, anything else by its words."""
     number = as_double(value)
     if number is not None:
@@ -472,7 +454,7 @@ def _json_default(value: Any) -> Any:
     return repr_text(value) if made is value else made
 
 
-def _decode_outcome(said: Mapping[str, Any]) -> Any:
+def _decode_outcome(said: Mapping[str, object]) -> object:
     if "raised" in said:
         return RunFailure(str(said["raised"]))
     if "unreadable" in said:
@@ -483,10 +465,10 @@ def _decode_outcome(said: Mapping[str, Any]) -> Any:
 class OutcomeLog:
     """The file; ``about`` says what is audited, and must be what it was when the file was begun."""
 
-    def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any], seed: int | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], about: Mapping[str, object], seed: int | None = None) -> None:
         self.path = Path(path)
-        self.past: dict[str, list[tuple[bool, Any]]] = {}
-        lines: list[Any] = []
+        self.past: dict[str, list[tuple[bool, object]]] = {}
+        lines: list[dict[str, Any]] = []
         try:
             text = self.path.read_text("utf-8") if self.path.exists() else ""
             whole = text[: text.rfind("\n") + 1]  # a line that was cut off by an interrupt is run again
@@ -498,9 +480,9 @@ class OutcomeLog:
         except (OSError, UnicodeDecodeError):
             raise InputError(f"resume is {str(path)[:80]!r}, which cannot be read", parameter="resume") from None
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise self._other() from None
+            raise self.other() from None
         if lines and (head != json.loads(json.dumps(dict(about))) or seed not in (None, self.seed)):
-            raise self._other()
+            raise self.other()
         try:
             if lines and len(whole) < len(text):
                 os.truncate(self.path, len(whole.encode()))
@@ -514,28 +496,25 @@ class OutcomeLog:
         if not lines:
             self._write({"audit": {**about, "seed": self.seed}})
 
-    def _other(self) -> InputError:
+    def other(self) -> InputError:
+        """The error where the file, or the coins in it, are those of another audit."""
         return InputError(
             f"resume is {str(self.path)[:80]!r}, which holds no runs of this audit: give the file it was begun with, "
             "or a new name",
             parameter="resume",
         )
 
-    def add(self, pair: str, coin: bool, outcome: Any) -> None:
+    def add(self, pair: str, coin: bool, outcome: object) -> None:
         """One more run."""
         self._write({"pair": pair, "coin": int(coin), **_encode_outcome(outcome)})
 
-    def _write(self, line: Mapping[str, Any]) -> None:
+    def _write(self, line: Mapping[str, object]) -> None:
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 
     def close(self) -> None:
         """All is written."""
         self._file.close()
-
-    def other(self) -> InputError:
-        """What is said where the coins are not those of the file."""
-        return self._other()
 
 
 @dataclass
@@ -547,17 +526,10 @@ class LoggedSource:
     pair: str
     _at: int = field(default=0, init=False)
 
-    @property
-    def width(self) -> int:
-        """That of the source."""
-        return self.source.width
+    def __post_init__(self) -> None:
+        self.width, self.together = self.source.width, runs_together(self.source)
 
-    @property
-    def together(self) -> int:
-        """That of the source."""
-        return int(getattr(self.source, "together", 1))
-
-    def draw(self, bits: Bits) -> Sequence[Any]:
+    def draw(self, bits: Bits) -> list[object]:
         """What is there, then what is run."""
         known = self.record.past.get(self.pair, [])[self._at : self._at + bits.size]
         if any(coin != bit for (coin, _), bit in zip(known, bits.tolist(), strict=False)):

@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .sources import NoAnswer, RunFailure, UnreadableAnswer
+from .sources import Answers, Bits, NoAnswer, RunFailure, UnreadableAnswer
 
 _MOST_REPR = 200
 _DEEPEST = 6
@@ -39,7 +39,7 @@ _MOST_DECIMAL_EXPONENT = 400  # powers of ten of a decimal whose digits are look
 _MEMORY_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
-def as_double(value: Any) -> float | None:
+def as_double(value: object) -> float | None:
     """A number as a double; None for what is none.
 
     >>> from decimal import Decimal
@@ -60,7 +60,7 @@ def as_double(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
-def double_remainder(value: Any) -> float | None:
+def double_remainder(value: object) -> float | None:
     """What a number has beyond its double: the last digits of a large whole number, the rest of a fraction.
 
     None where the double is all there is.
@@ -72,12 +72,8 @@ def double_remainder(value: Any) -> float | None:
     True
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        whole = int(value)
-        return (
-            None
-            if -_EXACT_INTEGERS < whole < _EXACT_INTEGERS
-            else float((whole + _EXACT_INTEGERS // 2) % _EXACT_INTEGERS - _EXACT_INTEGERS // 2)
-        )
+        whole, half = int(value), _EXACT_INTEGERS // 2
+        return None if -_EXACT_INTEGERS < whole < _EXACT_INTEGERS else float((whole + half) % _EXACT_INTEGERS - half)
     if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < _MOST_DECIMAL_EXPONENT):
         return None
     if isinstance(value, Decimal | Fraction):
@@ -90,18 +86,16 @@ def double_remainder(value: Any) -> float | None:
     return None
 
 
-def double_remainders(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+def double_remainders(array: NDArray[np.generic]) -> Array | None:
     """The same of an array of numbers, NaN where a double is all there is; None where it is everywhere.
 
     >>> double_remainders(np.array([2**60 + 3, 5])).tolist(), double_remainders(np.array([1.5]))
     ([3.0, nan], None)
     """
     if array.dtype.kind in "iu":
-        if (
-            array.dtype.itemsize < 8
-            or not array.size
-            or (int(array.min()) > -_EXACT_INTEGERS and int(array.max()) < _EXACT_INTEGERS)
-        ):
+        if array.dtype.itemsize < 8 or not array.size:
+            return None
+        if int(array.min()) > -_EXACT_INTEGERS and int(array.max()) < _EXACT_INTEGERS:
             return None
     elif array.dtype.kind != "f" or array.dtype.itemsize <= 8:
         return None
@@ -121,7 +115,7 @@ def printable(text: str) -> str:
     return shown.encode("utf-8", "backslashreplace").decode()
 
 
-def repr_text(value: Any) -> str:
+def repr_text(value: object) -> str:
     """What an object says of itself, in a few letters; the place where it lies in memory tells nothing of the input.
 
     >>> repr_text(object())
@@ -130,7 +124,7 @@ def repr_text(value: Any) -> str:
     return _MEMORY_ADDRESS.sub("", repr(value))[:_MOST_REPR]
 
 
-def contents(value: Any) -> Any:
+def contents(value: object) -> object:
     """Arrays of numbers, mappings and sequences as they are; tables and models as these; anything else as it is."""
     if isinstance(value, complex | np.complexfloating):
         return {"real": float(value.real), "imaginary": float(value.imag)}
@@ -146,7 +140,7 @@ def contents(value: Any) -> Any:
         return {key: contents(held) for key, held in value.state_dict().items()}
     if hasattr(value, "detach"):  # a tensor
         return _numeric_array(np.asarray(value.detach().cpu()))
-    if hasattr(value, "column_names") and hasattr(value, "to_pydict"):  # an Arrow table
+    if hasattr(value, "column_names") and hasattr(value, "column") and hasattr(value, "to_pydict"):  # an Arrow table
         return _table_cells([(name, value.column(i).to_pylist()) for i, name in enumerate(value.column_names)])
     if hasattr(value, "columns") and hasattr(value, "iloc"):  # a pandas frame, whose columns may share a name
         return _table_cells([(str(name), list(value.iloc[:, i])) for i, name in enumerate(value.columns)])
@@ -163,7 +157,7 @@ def contents(value: Any) -> Any:
     return value
 
 
-def to_portable(value: Any, depth: int = 0) -> Any:
+def to_portable(value: object, depth: int = 0) -> object:
     """The same outcome in types that every process knows: what a function returns from a process of its own.
 
     An object of any other type is a mapping from the name of its type to what is inside it, or to its words.
@@ -178,7 +172,7 @@ def to_portable(value: Any, depth: int = 0) -> Any:
     if type(value) is np.ndarray and value.dtype.kind != "O":
         return value
     inner = repr_text(value) if depth > _DEEPEST else contents(value)
-    made: Any
+    made: object
     if isinstance(inner, Mapping):
         made = {printable(str(key)): to_portable(held, depth + 1) for key, held in inner.items()}
     elif isinstance(inner, list | tuple):
@@ -189,7 +183,7 @@ def to_portable(value: Any, depth: int = 0) -> Any:
     return made if known else {printable(type(value).__name__): made}
 
 
-def _numeric_array(value: np.ndarray[Any, Any]) -> Any:
+def _numeric_array(value: NDArray[np.generic]) -> object:
     if value.dtype.kind in "biuf":
         return value
     if value.dtype.kind == "c":
@@ -199,9 +193,9 @@ def _numeric_array(value: np.ndarray[Any, Any]) -> Any:
     return value.tolist()
 
 
-def _table_cells(columns: list[tuple[str, list[Any]]]) -> dict[str, Any]:
+def _table_cells(columns: list[tuple[str, list[object]]]) -> dict[str, object]:
     """A table by cells: rows are named by their texts where these are unique, else by their place."""
-    seen: dict[str, list[Any]] = {}
+    seen: dict[str, list[object]] = {}
     for name, held in columns:
         while name in seen:
             name = f"{name} again"
@@ -240,7 +234,7 @@ class Outcomes:
     def __len__(self) -> int:
         return int(self.kinds.size)
 
-    def take(self, rows: Any) -> Outcomes:
+    def take(self, rows: slice | Bits) -> Outcomes:
         """Some of the runs."""
         return Outcomes(self.values[rows], self.texts[rows], self.kinds[rows])
 
@@ -255,7 +249,7 @@ def concatenate_outcomes(parts: Sequence[Outcomes]) -> Outcomes:
     )
 
 
-def _pad_columns(rows: NDArray[Any], width: int, fill: float) -> NDArray[Any]:
+def _pad_columns(rows: NDArray[np.generic], width: int, fill: float) -> NDArray[np.generic]:
     if rows.shape[1] == width:
         return rows
     return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=fill)
@@ -272,7 +266,7 @@ class Reader:
     most: int = _MOST_ENTRIES  # columns there are at most
     cut: bool = False  # whether there were more
 
-    def read(self, outcomes: Sequence[Any] | NDArray[Any]) -> Outcomes:
+    def read(self, outcomes: Answers) -> Outcomes:
         """The outcomes of some runs.
 
         >>> reader = Reader()
@@ -281,26 +275,25 @@ class Reader:
         """
         if isinstance(outcomes, np.ndarray) and outcomes.dtype.kind in "biuf":
             return self._regular(outcomes)
-        if outcomes and all(type(o) is float for o in outcomes):
+        types = {type(outcome) for outcome in outcomes}
+        if types in ({float}, {np.float64}):
             return self._regular(np.asarray(outcomes, dtype=float))
-        if outcomes and all(type(o) is np.float64 for o in outcomes):
-            return self._regular(np.asarray(outcomes, dtype=float))
-        if outcomes and all(type(o) is int and -(2**53) < o < 2**53 for o in outcomes):
+        if types == {int} and all(isinstance(o, int) and -_EXACT_INTEGERS < o < _EXACT_INTEGERS for o in outcomes):
             return self._regular(np.asarray(outcomes, dtype=np.int64))
         return self._each(outcomes)
 
-    def _regular(self, array: NDArray[Any]) -> Outcomes:
+    def _regular(self, array: NDArray[np.generic]) -> Outcomes:
         """An array of numbers whose first axis is the runs."""
         n = array.shape[0]
-        flat = array.reshape(n, -1)
-        self.cut = self.cut or flat.shape[1] > self.most
-        flat = flat[:, : self.most].astype(np.float64)
+        cells = array.reshape(n, -1)
+        self.cut = self.cut or cells.shape[1] > self.most
+        flat = cells[:, : self.most].astype(np.float64)
         paths = [""] if array.ndim == 1 else [str(i) for i in range(flat.shape[1])]
-        rest = double_remainders(array.reshape(n, -1)[:, : self.most])
+        rest = double_remainders(cells[:, : self.most])
         if rest is not None:
             paths += [_remainder_column(path) for path in paths]
             flat = np.concatenate((flat, rest), axis=1)
-        places = [self._column(path) for path in paths]
+        places = [self._column(self.names, path) for path in paths]
         at = [place for place in places if place is not None]
         flat = flat if len(at) == len(places) else flat[:, [place is not None for place in places]]
         if at == list(range(len(self.names))):
@@ -312,7 +305,7 @@ class Reader:
         kind = self._kind(OutcomeKind("answer", f"{array.dtype}{shape}"))
         return Outcomes(values, np.full((n, len(self.text_names)), -1, dtype=np.int64), np.full(n, kind))
 
-    def _each(self, outcomes: Sequence[Any] | NDArray[Any]) -> Outcomes:
+    def _each(self, outcomes: Answers) -> Outcomes:
         rows: list[dict[int, float]] = []
         texts: list[dict[int, int]] = []
         kinds: list[int] = []
@@ -346,7 +339,7 @@ class Reader:
     def _kind(self, kind: OutcomeKind) -> int:
         return self.kinds.setdefault(kind, len(self.kinds))
 
-    def _flatten(self, path: str, value: Any, numbers: dict[int, float], words: dict[int, int], depth: int) -> str:
+    def _flatten(self, path: str, value: object, numbers: dict[int, float], words: dict[int, int], depth: int) -> str:
         """Put every entry in its column; what the entry is, in a few letters."""
         if value is None:
             return "None"
@@ -392,25 +385,22 @@ class Reader:
         self._word(path, repr_text(value), words)
         return type(value).__name__
 
-    def _column(self, path: str) -> int | None:
+    def _column(self, names: dict[str, int], path: str) -> int | None:
         """The column of this name; None where there are too many already."""
-        if path in self.names:
-            return self.names[path]
-        if len(self.names) >= self.most:
+        if path not in names and len(names) >= self.most:
             self.cut = True
             return None
-        return self.names.setdefault(path, len(self.names))
+        return names.setdefault(path, len(names))
 
     def _number(self, path: str, number: float, numbers: dict[int, float]) -> None:
-        column = self._column(path)
+        column = self._column(self.names, path)
         if column is not None:
             numbers[column] = number
 
     def _word(self, path: str, text: str, words: dict[int, int]) -> None:
-        if path not in self.text_names and len(self.text_names) >= self.most:
-            self.cut = True
+        column = self._column(self.text_names, path)
+        if column is None:
             return
-        column = self.text_names.setdefault(path, len(self.text_names))
         if len(text) > _MOST_TEXT:  # a sum over all of it tells two apart
             text = f"{text[:_MOST_TEXT]}… {sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()}"
         words[column] = self.words.setdefault(printable(text), len(self.words))

@@ -27,9 +27,9 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice, product
+from itertools import chain, islice, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,11 +37,15 @@ from ..data.tables.conditions import columns_of, condition
 from ..data.tables.table import open_table
 from ..errors import InputError
 from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
+from ..plan.contribution import NoisyNumber
 from ..plan.model import Release, Size
 from ..plan.noise import contribution, threshold_of
 from ..plan.scan_plan import needs_of
 from ..publish.release import synthetic_rows
 from ..worlds import Relation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _OTHER_ROWS = 40  # rows of other people
 _MADE_UP_ROWS = 400  # rows from which those are taken that the plan covers
@@ -50,10 +54,7 @@ _MANY_ROWS = 20  # rows, or ten times what the plan uses
 _MOST_PERSON_ROWS = 100_000  # of one person, at most
 _OWN_GROUPS = 3_000  # groups that one person is in and nobody else, or ten times what the plan uses
 _MOST_OWN_GROUPS = 9_000  # of them, within what a release has at all
-_SECRET_PEOPLE, _SECRET_TELLINGS = (
-    12,
-    60,
-)  # people, and ways to say the secret, of whom the one that moves most is taken
+_SECRET_PEOPLE, _SECRET_TELLINGS = 12, 60  # people and ways to say the secret, of which that is taken that moves most
 _MOST_CROWD = 50_000  # people put into a group so that it is near its threshold
 _SEED = 20261116
 
@@ -83,8 +84,8 @@ class NeighbourTables:
     """Two Arrow tables that differ in one person's rows."""
 
     kind: PairKind
-    first: Any
-    second: Any
+    first: pa.Table
+    second: pa.Table
 
 
 def without_read_forms(plan: Release) -> Release:
@@ -93,7 +94,7 @@ def without_read_forms(plan: Release) -> Release:
 
 
 def plan_pairs(
-    plan: Release, table: Any = None, engine: Any = None, kinds: Iterable[PairKind] | None = None
+    plan: Release, table: object = None, engine: object = None, kinds: Iterable[PairKind] | None = None
 ) -> list[NeighbourTables]:
     """The pairs that apply to a plan, in the order of :class:`Kind`; ``table`` only says which columns there are.
 
@@ -111,7 +112,7 @@ def plan_pairs(
 class MadeUpRows:
     """Made-up rows of a plan, and those of the person a pair is about."""
 
-    def __init__(self, plan: Release, table: Any = None, engine: Any = None) -> None:
+    def __init__(self, plan: Release, table: object = None, engine: object = None) -> None:
         self.plan = plan
         made = synthetic_rows(plan, table, engine, rows=_MADE_UP_ROWS)
         self.schema = made.schema
@@ -119,7 +120,8 @@ class MadeUpRows:
         self.rng = np.random.default_rng(_SEED)
         self.bounds = self._bounds()
         every = made.to_pylist()
-        if any(q.size is Size.PUBLIC for q in plan.queries):  # a public size wants a value in every row
+        self.public_sizes = any(q.size is Size.PUBLIC for q in plan.queries)
+        if self.public_sizes:  # which want a value in every row
             every = [row for row in every if all(row[name] is not None for name in self.bounds)]
         if not every:
             raise InputError("the plan's columns cannot be made up: audit another table's release", parameter="plan")
@@ -162,9 +164,9 @@ class MadeUpRows:
         return found
 
     @cached_property
-    def labels(self) -> dict[str, Any]:
+    def labels(self) -> Row:
         """The group that the person is in, by column: the last one listed, else that of the template."""
-        found: dict[str, Any] = {}
+        found: Row = {}
         for query in self.plan.queries:
             listed = [label for label in query.labels or () if None not in label]
             own = listed[-1] if listed else tuple(self.template.get(name) for name in query.split_by)
@@ -174,7 +176,7 @@ class MadeUpRows:
         return found
 
     @cached_property
-    def listed(self) -> list[dict[str, Any]]:
+    def listed(self) -> list[Row]:
         """Every listed group of the query with most of them, by column."""
         most = max(self.plan.queries, key=lambda q: len(q.labels or ()))
         return [
@@ -183,22 +185,16 @@ class MadeUpRows:
         ]
 
     @cached_property
-    def fresh(self) -> list[dict[str, Any]]:
+    def fresh(self) -> list[Row]:
         """Groups whose names come from the data and that nobody is in, by column: none where a plan lists them all."""
-        columns = [
-            next((name for name in query.split_by if self._new(name, 0) is not None), None)
-            for query in self.plan.queries
-            if query.split_by and query.labels is None
-        ]
-        names = [name for name in dict.fromkeys(columns) if name is not None]
+        unlisted = [query.split_by for query in self.plan.queries if query.labels is None]
+        firsts = [[name for name in split if self._new(name, 0) is not None][:1] for split in unlisted]
+        names = dict.fromkeys(chain.from_iterable(firsts))
         wanted = max(_OWN_GROUPS, 10 * self.data.max_rows, 10 * (self.data.max_groups or 1)) if self.data.several else 1
-        return (
-            [{name: self._new(name, i) for name in names} for i in range(min(wanted, _MOST_OWN_GROUPS))]
-            if names
-            else []
-        )
+        count = min(wanted, _MOST_OWN_GROUPS) if names else 0
+        return [{name: self._new(name, i) for name in names} for i in range(count)]
 
-    def _new(self, name: str, i: int) -> Any:
+    def _new(self, name: str, i: int) -> object:
         """A value of a column that nobody has; None where its type has none to spare."""
         import pyarrow.types as kinds
 
@@ -214,7 +210,7 @@ class MadeUpRows:
         return datetime(1800, 1, 1) + timedelta(days=i) if kinds.is_timestamp(kind) else None
 
     @cached_property
-    def tellings(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    def tellings(self) -> list[tuple[Row, Row]]:
         """Ways to say the secret, (false, true), by the columns that tell it: numbers at their bounds, made-up values.
 
         None without a secret, or where no row that could be made up has it, or none lacks it.
@@ -230,11 +226,10 @@ class MadeUpRows:
         with open_table(self.table([{**self.template, **one} for one in said])) as opened:
             holds = condition(opened.table, secret.where, "secret").fill_null(False)
             got = opened.engine.fetch(opened.table.select(holds=holds)).column("holds").to_pylist()
-        false, true = (
-            [one for one, told in zip(said, got, strict=True) if bool(told) is is_it] for is_it in (False, True)
-        )
+        true = [one for one, held in zip(said, got, strict=True) if held]
+        false = [one for one, held in zip(said, got, strict=True) if not held]
 
-        def apart(pair: tuple[dict[str, Any], dict[str, Any]]) -> float:
+        def apart(pair: tuple[Row, Row]) -> float:
             return -math.fsum(abs(float(pair[0][n] or 0) - float(pair[1][n] or 0)) for n in ends)
 
         return sorted(product(false[:64], true[:64]), key=apart)[:_SECRET_TELLINGS]
@@ -242,8 +237,7 @@ class MadeUpRows:
     @property
     def missing_allowed(self) -> bool:
         """Whether rows may lack a value, and some column could."""
-        public = any(q.size is Size.PUBLIC for q in self.plan.queries)
-        return not public and bool(self.bounds or self.labels)
+        return not self.public_sizes and bool(self.bounds or self.labels)
 
     @property
     def elsewhere(self) -> list[Row]:
@@ -271,7 +265,7 @@ class MadeUpRows:
         crowd = [row for i in range(wanted) for row in self.person(self.near_end, number=_OTHER_ROWS + 2 + i)]
         return [*rest, *crowd]
 
-    def _covered(self, made: Any) -> int:
+    def _covered(self, made: pa.Table) -> int:
         """The place of the row that most queries cover."""
         if not any(q.to_query().where for q in self.plan.queries):
             return 0
@@ -303,7 +297,7 @@ class MadeUpRows:
         """As large as a number gets, on the side of the farthest bound."""
         return math.copysign(1e308, self.far_end(name) - sum(self.bounds[name]) / 2)
 
-    def _cast(self, value: Any, name: str) -> Any:
+    def _cast(self, value: Any, name: str) -> object:
         """A value as the column holds it, cut to what its type holds."""
         import pyarrow.types as kinds
 
@@ -325,7 +319,7 @@ class MadeUpRows:
 
     # -- rows ----------------------------------------------------------------------------------------------------
 
-    def table(self, rows: Sequence[Row]) -> Any:
+    def table(self, rows: Sequence[Row]) -> pa.Table:
         """Rows as an Arrow table."""
         import pyarrow as pa
 
@@ -341,7 +335,7 @@ class MadeUpRows:
         return {**row, **named}
 
     def person(
-        self, value: Callable[[str], Any] | None, rows: int | None = None, number: int = 0, **labels: Any
+        self, value: Callable[[str], float] | None, rows: int | None = None, number: int = 0, **labels: Any
     ) -> list[Row]:
         """The person's rows: as many as the plan uses, in one group, with these values."""
         count = min(self.data.max_rows if rows is None else rows, _MOST_PERSON_ROWS) if self.data.several else 1
@@ -356,12 +350,9 @@ class MadeUpRows:
 
     def replaced(self, theirs: list[Row]) -> list[Row]:
         """As many rows of the same person with the other bound, and in another group unless sizes are public."""
-        public = any(q.size is Size.PUBLIC for q in self.plan.queries)
         held = {name: self._cast(self.near_end(name), name) for name in self.bounds}
-        other: dict[str, Any] = {}
-        if not public:
-            for label in self.listed[:1]:
-                other = {name: part for name, part in label.items() if self.labels.get(name) != part}
+        first = self.listed[0] if self.listed and not self.public_sizes else {}
+        other = {name: part for name, part in first.items() if self.labels.get(name) != part}
         return [{**row, **held, **other} for row in theirs]
 
     def exposed(self) -> tuple[list[Row], list[Row]]:
@@ -396,7 +387,7 @@ class MadeUpRows:
             row.update(self.listed[i % len(self.listed)] if self.listed else {})
         return self.beside(self.others, rows)
 
-    def own(self, value: Callable[[str], Any] | None) -> tuple[list[Row], list[Row]]:
+    def own(self, value: Callable[[str], float] | None) -> tuple[list[Row], list[Row]]:
         """One person, or unit, alone in each of thousands of groups, with these values or none."""
         rows = self._members(self.person(value, rows=len(self.fresh)))
         first, _ = self.beside(self.others, rows)  # with ``replace``, in a group that others are in
@@ -491,7 +482,7 @@ class MadeUpRows:
         return first, turned
 
 
-def _cells_distance(one: Cells, other: Cells, scales: dict[Any, float]) -> float:
+def _cells_distance(one: Cells, other: Cells, scales: dict[NoisyNumber, float]) -> float:
     """By how many scales of their noise the cells of a query differ."""
     total = float(len({*one.labels} ^ {*other.labels}))
     for noisy, scale in scales.items():
@@ -507,7 +498,7 @@ _TABLE_OWN_GROUPS = 300  # groups that nobody else is in
 
 
 def table_pairs(
-    table: Any, person: str | None = None, kinds: tuple[PairKind, ...] = TABLE_PAIR_KINDS
+    table: object, person: str | None = None, kinds: tuple[PairKind, ...] = TABLE_PAIR_KINDS
 ) -> list[NeighbourTables]:
     """The pairs of a table; ``person`` is the column that says whose row it is, without it each row is a person.
 
@@ -524,15 +515,35 @@ def table_pairs(
         )
     theirs, others = _most_exposed_rows(rows, person)
     numeric = [f.name for f in schema if _is_numeric(f.type) and f.name != person]
-    made = []
-    for kind in kinds:
-        changed = _table_with_person(kind, rows, theirs, others, numeric, person, schema)
-        if changed is not None:
-            made.append(NeighbourTables(kind, _arrow_table(others, schema), _arrow_table(changed, schema)))
-    return made
+    texts = [f.name for f in schema if str(f.type).endswith("string") and f.name != person]
+
+    def placed(kind: PairKind) -> list[Row] | None:
+        """The rows with the person in them; None where the table allows no such pair."""
+        match kind:
+            case PairKind.EXPOSED:
+                return [*others, *theirs]
+            case PairKind.BEYOND if numeric:
+                far = {name: _far_value(rows, name, schema) for name in numeric}
+                return [*others, *({**row, **far} for row in theirs)]
+            case PairKind.MANY if person is not None:
+                return [*others, *(dict(row) for row in theirs for _ in range(_MANY_ROWS))]
+            case PairKind.OWN if person is not None and texts:
+                return [*others, *({**theirs[0], **dict.fromkeys(texts, f"own {i}")} for i in range(_TABLE_OWN_GROUPS))]
+            case PairKind.MISSING if numeric:
+                return [*others, *({**row, **dict.fromkeys(numeric)} for row in theirs)]
+            case PairKind.ORDER:
+                order = np.random.default_rng(_SEED).permutation(len(rows)).tolist()
+                return [[*theirs, *others][i] for i in order]
+        return None
+
+    return [
+        NeighbourTables(kind, _arrow_table(others, schema), _arrow_table(changed, schema))
+        for kind in kinds
+        if (changed := placed(kind)) is not None
+    ]
 
 
-def write_table(table: Any, path: Path) -> Path:
+def write_table(table: pa.Table, path: Path) -> Path:
     """The table as a file, CSV or Parquet by its ending."""
     if path.suffix.lower() in (".parquet", ".pq"):
         import pyarrow.parquet as pq
@@ -545,7 +556,7 @@ def write_table(table: Any, path: Path) -> Path:
     return path
 
 
-def _read_rows(table: Any) -> tuple[list[dict[str, Any]], Any]:
+def _read_rows(table: object) -> tuple[list[Row], pa.Schema]:
     with open_table(table) as opened:
         got = opened.engine.fetch(opened.table.limit(_MOST_ROWS + 1))
     if got.num_rows > _MOST_ROWS:
@@ -558,31 +569,24 @@ def _read_rows(table: Any) -> tuple[list[dict[str, Any]], Any]:
     return got.to_pylist(), got.schema
 
 
-def _arrow_table(rows: list[dict[str, Any]], schema: Any) -> Any:
+def _arrow_table(rows: list[Row], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _is_numeric(kind: Any) -> bool:
+def _is_numeric(kind: pa.DataType) -> bool:
     import pyarrow.types as kinds
 
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind))
 
 
-def _text_columns(schema: Any, person: str) -> list[str]:
-    """The columns of text, by which groups may be made."""
-    return [f.name for f in schema if str(f.type).endswith("string") and f.name != person]
-
-
-def _most_exposed_rows(
-    rows: list[dict[str, Any]], person: str | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _most_exposed_rows(rows: list[Row], person: str | None) -> tuple[list[Row], list[Row]]:
     """The rows of the person whose texts, then numbers, the fewest share; and those of all others."""
     names = [name for name in rows[0] if name != person]
     counts = {name: Counter(repr(row[name]) for row in rows) for name in names}
 
-    def shared(row: dict[str, Any]) -> float:
+    def shared(row: Row) -> float:
         return math.fsum(math.log(counts[name][repr(row[name])]) for name in names)
 
     rarest = min(range(len(rows)), key=lambda i: shared(rows[i]))
@@ -592,30 +596,7 @@ def _most_exposed_rows(
     return [r for r in rows if r[person] == who], [r for r in rows if r[person] != who]
 
 
-def _table_with_person(
-    kind: PairKind, rows: list[dict[str, Any]], theirs: list[dict[str, Any]], others: list[dict[str, Any]],
-    numeric: list[str], person: str | None, schema: Any,
-) -> list[dict[str, Any]] | None:  # fmt: skip
-    """The table with the person, placed so; None where that is not possible."""
-    match kind:
-        case PairKind.EXPOSED:
-            return [*others, *theirs]
-        case PairKind.BEYOND if numeric:
-            far = {name: _far_value(rows, name, schema) for name in numeric}
-            return [*others, *({**row, **far} for row in theirs)]
-        case PairKind.MANY if person is not None:
-            return [*others, *(dict(row) for row in theirs for _ in range(_MANY_ROWS))]
-        case PairKind.OWN if person is not None and (texts := _text_columns(schema, person)):
-            return [*others, *({**theirs[0], **dict.fromkeys(texts, f"own {i}")} for i in range(_TABLE_OWN_GROUPS))]
-        case PairKind.MISSING if numeric:
-            return [*others, *({**row, **dict.fromkeys(numeric)} for row in theirs)]
-        case PairKind.ORDER:
-            order = np.random.default_rng(_SEED).permutation(len(rows)).tolist()
-            return [[*theirs, *others][i] for i in order]
-    return None
-
-
-def _far_value(rows: list[dict[str, Any]], name: str, schema: Any) -> float | int:
+def _far_value(rows: list[Row], name: str, schema: pa.Schema) -> float | int:
     """A hundred times the largest size there is, within what the column's type holds."""
     most = max((abs(row[name]) for row in rows if row[name] is not None and math.isfinite(row[name])), default=1)
     kind = schema.field(name).type

@@ -28,35 +28,30 @@ import json
 import math
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from .. import checks
 from ..assessment.adversaries import Setting
-from ..assessment.guarantee import Guarantee, plan_guarantee
-from ..assessment.worst_case import MovementPair, WorstCase
+from ..assessment.guarantee import plan_guarantee
 from ..checks import Array
-from ..data.queries import Noise
 from ..errors import InputError, LimitError
 from ..experiment import Experiment
 from ..mechanisms.claims import from_dp
 from ..mechanisms.composition import compose
-from ..plan.cells import Cells, Draw, draws_of, unit_of
+from ..plan.cells import Cells
 from ..plan.file import read_release
 from ..plan.labels import normalized_plan
 from ..plan.model import Release
 from ..plan.movement import AdversaryQuestion
 from ..publish.answers import PublishedAnswer, draw_answers
-from ..publish.noise import Drawing, drawings_of
+from ..publish.noise import drawings_of
 from ..publish.release import check_publishable, exact_cells
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source
@@ -102,7 +97,7 @@ class ReleaseSource:
     entire: int = 0
     runs: int = 0
     repeatable: bool = True
-    drawings: tuple[Drawing, ...] = field(init=False)
+    width = 1
     _exact: dict[bool, tuple[Cells, ...]] = field(default_factory=dict, init=False)
     _due: int = field(default=0, init=False)
 
@@ -110,14 +105,9 @@ class ReleaseSource:
         self.plan = without_read_forms(self.plan)
         self.drawings = drawings_of(self.plan)
 
-    @property
-    def width(self) -> int:
-        """One run a release."""
-        return 1
-
     def draw(self, bits: Bits) -> list[Any]:
         """One release a bit; one that fails is an outcome."""
-        made: list[Any] = []
+        made: list[object] = []
         with silence():
             for bit in bits.tolist():
                 try:
@@ -150,8 +140,8 @@ class GroupsSource:
     """
 
     plan: Release
-    table: Any = None
-    engine: Any = None
+    table: object = None
+    engine: object = None
     whole: int = 20
     entire: int = 0
     calls: int = 0
@@ -169,17 +159,12 @@ class GroupsSource:
         each = [rows.person(rows.far_end, number=i + 1, **label) for i, label in enumerate(rows.listed)]
         self._groups = np.repeat(np.arange(len(each)), [len(theirs) for theirs in each])
         self._rows = rows.table([row for theirs in each for row in theirs])
-        self._width = len(each)
+        self.width: int = len(each)  # as many guesses as groups are listed
         with silence():
-            self._all = self._exact(np.ones(self._width, dtype=bool))
-            self._none = self._exact(np.zeros(self._width, dtype=bool))
+            self._all = self._exact(np.ones(self.width, dtype=bool))
+            self._none = self._exact(np.zeros(self.width, dtype=bool))
 
-    @property
-    def width(self) -> int:
-        """As many guesses as groups are listed."""
-        return self._width
-
-    def draw(self, bits: Bits) -> NDArray[Any]:
+    def draw(self, bits: Bits) -> Array:
         """One release for each ``width`` bits."""
         with silence():
             return np.concatenate([self._once(coins) for coins in bits.reshape(-1, self.width)])
@@ -192,16 +177,15 @@ class GroupsSource:
     def _mixed(self, coins: Bits) -> tuple[Cells, ...]:
         made = []
         for everybody, nobody in zip(self._all, self._none, strict=True):
+            sides = {noisy: (held, nobody.numbers[noisy]) for noisy, held in everybody.numbers.items()}
             numbers = {
-                noisy: tuple(
-                    a if coin else b for coin, a, b in zip(coins.tolist(), held, nobody.numbers[noisy], strict=True)
-                )
-                for noisy, held in everybody.numbers.items()
+                noisy: tuple(a if coin else b for coin, a, b in zip(coins.tolist(), *both, strict=True))
+                for noisy, both in sides.items()
             }
             made.append(replace(everybody, numbers=numbers))
         return tuple(made)
 
-    def _once(self, coins: Bits) -> NDArray[Any]:
+    def _once(self, coins: Bits) -> Array:
         exact = self._mixed(coins)
         if self.calls >= self._due or not self.repeatable:
             self._due = _next_entire_run(self.calls, self.whole)
@@ -221,6 +205,7 @@ _MOST_CELLS, _LEAST_RUNS = 100_000, 100  # noisy numbers of a pair, at most; yet
 _MOST_LISTED = 100  # groups of a query that are published in the runs of a pair
 _GROUP_GUESSES = 100_000
 _FEWEST_GROUPS = 8  # groups for which that is worth a call
+_PERSON_WORLDS = ("the table without the person", "the table with the person")
 _SECRET_WORLDS = ("the table in which the person's secret is false", "the table in which it is true")
 
 
@@ -231,10 +216,8 @@ def plan_claim(plan: Release) -> Experiment:
     >>> plan_claim(read_release(plan)).epsilon()
     1.0
     """
-    held: Guarantee = plan_guarantee(plan)
-    if held.delta == 0:
-        return held.experiment
-    return compose(held.experiment, from_dp(0.0, held.delta))
+    held = plan_guarantee(plan)
+    return compose(held.experiment, from_dp(0.0, held.delta)) if held.delta else held.experiment
 
 
 def secret_claim(plan: Release) -> Claim:
@@ -256,18 +239,18 @@ def secret_claim(plan: Release) -> Claim:
 
 
 def audit_plan(
-    plan: str | os.PathLike[str] | Mapping[str, Any] | Release,
+    plan: str | os.PathLike[str] | Mapping[str, object] | Release,
     *,
-    table: Any = None,
-    engine: Any = None,
-    claim: Any = None,
+    table: object = None,
+    engine: object = None,
+    claim: object = None,
     confidence: float = 0.95,
     runs: int | None = None,
     sequential: bool = True,
     whole: int = RUNS_PER_ENTIRE,
     pairs: tuple[str, ...] | None = None,
     seed: int | None = None,
-    progress: Callable[[str, AuditProgress], Any] | None = None,
+    progress: Callable[[str, AuditProgress], object] | None = None,
 ) -> Audits:
     """Does our own release of a plan keep the plan's promise? Nothing enters any ledger.
 
@@ -290,39 +273,53 @@ def audit_plan(
     kinds, groups = _chosen_pairs(pairs)
     if claim is not None and pairs is None:
         kinds = tuple(kind for kind in kinds if kind is not PairKind.SECRET)
-    made: list[tuple[str, Source, int, Claim]] = []
+    made: list[tuple[str, ReleaseSource | GroupsSource, int, Claim]] = []
     for pair in plan_pairs(fewer, table, engine, kinds):
         own = secret_claim(said) if pair.kind is PairKind.SECRET and claim is None else each_claim
         made.append((pair.kind.value, ReleaseSource(fewer, pair.first, pair.second, every), most, own))
     if groups and _groups_apply(said, each_claim):
         many = GroupsSource(said, table, engine)
-        made.append((GROUPS_PAIR, many, _whole_calls(many.width, _GROUP_GUESSES if runs is None else runs), each_claim))
+        calls = max((_GROUP_GUESSES if runs is None else runs) // many.width, 1)
+        made.append((GROUPS_PAIR, many, many.width * calls, each_claim))
     if not made:
         raise InputError("pairs has none that applies to the plan: give others, or leave it out", parameter="pairs")
     level = shared_confidence(confidence, len(made))
-    found: list[PairAudit] = []
-    for name, source, budget, own in made:
-        worlds = (
-            _SECRET_WORLDS
-            if name == PairKind.SECRET.value
-            else ("the table without the person", "the table with the person")
-        )
-        try:
+
+    def audits() -> Iterator[PairAudit]:
+        for name, source, budget, own in made:
+            worlds = _SECRET_WORLDS if name == PairKind.SECRET.value else _PERSON_WORLDS
             audit = audit_source(
-                source, claim=own, confidence=level, runs=budget, sequential=sequential, seed=seed,
+                source,
+                claim=own,
+                confidence=level,
+                runs=budget,
+                sequential=sequential,
+                seed=seed,
                 progress=False if progress is None else partial(progress, name),
-                pair=(worlds[0], f"{worlds[1]} ({name})"),
-            )  # fmt: skip
-        except NoRunsError:  # an interrupt keeps the pairs before it
-            if not found:
-                raise
-            break
-        entire = source.entire if isinstance(source, ReleaseSource | GroupsSource) else None
-        repeatable = not isinstance(source, ReleaseSource | GroupsSource) or source.repeatable
-        found.append(PairAudit(name, audit, entire, repeatable))
-        if audit.stopped is StopReason.INTERRUPTED:
-            break
-    return Audits(said.title, each_claim, confidence, tuple(found), len(made) - len(found), left=left)
+                pair=_worlds(worlds, name),
+            )
+            yield PairAudit(name, audit, source.entire, source.repeatable)
+
+    each = _until_interrupted(audits())
+    return Audits(said.title, each_claim, confidence, each, len(made) - len(each), left=left)
+
+
+def _worlds(worlds: tuple[str, str], pair: str) -> tuple[str, str]:
+    return worlds[0], f"{worlds[1]} ({pair})"
+
+
+def _until_interrupted(audits: Iterator[PairAudit]) -> tuple[PairAudit, ...]:
+    """The audits of pairs one after the other; an interrupt keeps those before it, if there are any."""
+    made: list[PairAudit] = []
+    try:
+        for one in audits:
+            made.append(one)
+            if one.audit.stopped is StopReason.INTERRUPTED:
+                break
+    except NoRunsError:
+        if not made:
+            raise
+    return tuple(made)
 
 
 def _chosen_pairs(pairs: tuple[str, ...] | None) -> tuple[tuple[PairKind, ...], bool]:
@@ -368,26 +365,17 @@ def _default_runs(plan: Release, claim: Claim) -> int:
     return min(_PURE_RUNS if math.isfinite(claim.pure) else _OTHER_RUNS, max(_LEAST_RUNS, _MOST_CELLS // cells))
 
 
-def _whole_calls(width: int, runs: int) -> int:
-    """Whole calls, as many as the runs allow, and one at least."""
-    return width * max(runs // width, 1)
-
-
 #: The pair of two inputs that were given.
 GIVEN_PAIR = "given"
 
 
-@dataclass(frozen=True)
-class _InputPair:
-    pair: str
-    first: Any
-    second: Any
+InputPair: TypeAlias = tuple[str, object, object]  # its name, and the two inputs
 
 
 def audit_external(
     what: str,
     *,
-    claim: Any,
+    claim: object,
     command: bool = False,
     d0: str | None = None,
     d1: str | None = None,
@@ -401,7 +389,7 @@ def audit_external(
     jobs: int | None = None,
     resume: str | os.PathLike[str] | None = None,
     seed: int | None = None,
-    progress: Callable[[str, AuditProgress], Any] | None = None,
+    progress: Callable[[str, AuditProgress], object] | None = None,
 ) -> Audits:
     """Does a command, or a function by its name, keep a claim?
 
@@ -418,53 +406,48 @@ def audit_external(
         level = shared_confidence(confidence, len(inputs))
         record = None if resume is None else OutcomeLog(resume, about, seed)
         coins = seed if record is None else record.seed
-        found: list[PairAudit] = []
+
+        def audits() -> Iterator[PairAudit]:
+            for i, (name, first, second) in enumerate(inputs):
+                with _open_source(what, first, second, command, timeout, jobs) as source:
+                    audit = audit_source(
+                        source if record is None else LoggedSource(source, record, name),
+                        claim=said,
+                        confidence=level,
+                        runs=runs,
+                        sequential=sequential,
+                        seed=None if coins is None else coins + i,
+                        progress=False if progress is None else partial(progress, name),
+                        pair=("d0", "d1") if name == GIVEN_PAIR else _worlds(_PERSON_WORLDS, name),
+                    )
+                yield PairAudit(name, audit)
+
         try:
-            for i, one in enumerate(inputs):
-                try:
-                    with _open_source(what, one, command, timeout, jobs) as source:
-                        drawn = source if record is None else LoggedSource(source, record, one.pair)
-                        audit = audit_source(
-                            drawn, claim=said, confidence=level, runs=runs, sequential=sequential,
-                            seed=None if coins is None else coins + i,
-                            progress=False if progress is None else partial(progress, one.pair), pair=_input_names(one),
-                        )  # fmt: skip
-                except NoRunsError:  # an interrupt keeps the pairs before it
-                    if not found:
-                        raise
-                    break
-                found.append(PairAudit(one.pair, audit))
-                if audit.stopped is StopReason.INTERRUPTED:
-                    break
+            each = _until_interrupted(audits())
         finally:
             if record is not None:
                 record.close()
         title = what if len(what) <= 60 else f"{what[:59]}…"
-        return Audits(title, said, confidence, tuple(found), len(inputs) - len(found))
-
-
-def _input_names(one: _InputPair) -> tuple[str, str]:
-    if one.pair != GIVEN_PAIR:
-        return "the table without the person", f"the table with the person ({one.pair})"
-    return "d0", "d1"
+        return Audits(title, said, confidence, each, len(inputs) - len(each))
 
 
 @contextmanager
-def _open_source(what: str, one: _InputPair, command: bool, timeout: float, jobs: int | None) -> Iterator[Source]:
+def _open_source(
+    what: str, first: object, second: object, command: bool, timeout: float, jobs: int | None
+) -> Iterator[Source]:
     if command:
-        yield CommandSource(what, one.first, one.second, timeout, jobs)
+        assert isinstance(first, Path)
+        assert isinstance(second, Path)
+        yield CommandSource(what, first, second, timeout, jobs)
         return
-    workers = WorkerSource(what, one.first, one.second, timeout, jobs)
-    try:
+    with closing(WorkerSource(what, first, second, timeout, jobs)) as workers:
         yield workers
-    finally:
-        workers.close()
 
 
 @contextmanager
 def _open_inputs(
     d0: str | None, d1: str | None, table: str | None, person: str | None, pairs: tuple[str, ...] | None, command: bool
-) -> Iterator[list[_InputPair]]:
+) -> Iterator[list[InputPair]]:
     """Two inputs that are given, or the pairs of a table as files that are gone afterwards."""
     if table is None:
         if d0 is None or d1 is None:
@@ -473,97 +456,35 @@ def _open_inputs(
             raise InputError("person and pair are for a table that pairs are made from: give table", parameter="table")
         first, second = (_parse_input(name, text, command) for name, text in (("d0", d0), ("d1", d1)))
         check_inputs_differ(first, second)
-        yield [_InputPair(GIVEN_PAIR, first, second)]
+        yield [(GIVEN_PAIR, first, second)]
         return
     if d0 is not None or d1 is not None:
         raise InputError("d0 or d1 and table are both given: give two inputs, or a table", parameter="table")
-    kinds = _parse_kinds(pairs)
+    kinds = TABLE_PAIR_KINDS if pairs is None else tuple(_parse_kind(name) for name in pairs)
     ending = ".parquet" if Path(table).suffix.lower() in (".parquet", ".pq") else ".csv"
     with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        made = []
+        made: list[InputPair] = []
         for i, pair in enumerate(table_pairs(table, person, kinds)):
             files = [write_table(t, Path(folder) / f"{i}{j}{ending}") for j, t in enumerate((pair.first, pair.second))]
-            made.append(_InputPair(pair.kind.value, *files))
+            made.append((pair.kind.value, files[0], files[1]))
         if not made:
             raise InputError("pair has none that applies to the table: give others, or leave it out", parameter="pair")
         yield made
 
 
-def _parse_kinds(pairs: tuple[str, ...] | None) -> tuple[PairKind, ...]:
-    if pairs is None:
-        return TABLE_PAIR_KINDS
+def _parse_kind(name: str) -> PairKind:
     known = {kind.value: kind for kind in TABLE_PAIR_KINDS}
-    for name in pairs:
-        if name not in known:
-            raise InputError(f"pair is {name[:40]!r}: give some of {', '.join(known)}", parameter="pair")
-    return tuple(known[name] for name in pairs)
+    if name not in known:
+        raise InputError(f"pair is {name[:40]!r}: give some of {', '.join(known)}", parameter="pair")
+    return known[name]
 
 
-def _parse_input(name: str, text: str, command: bool) -> Any:
+def _parse_input(name: str, text: str, command: bool) -> object:
     """A file by its path; for a function also a value in JSON."""
     if os.path.isfile(text):
         return Path(text).resolve()
     if not command:
-        try:
+        with suppress(ValueError):
             return json.loads(text)
-        except ValueError:
-            pass
     allowed = "a file" if command else "a file, or a value in JSON"
     raise InputError(f"{name} is {text[:60]!r}: give {allowed}", parameter=name)
-
-
-# -- without a run: the cells of a release are exact, and the law of its noise known --------------------------------
-#
-# Beside a claim it is an audit that needs no sampling. It stays below the truth: groups that both tables have, and that
-# a threshold may hold back, are left out, so every reading is reached by somebody who sees the release.
-
-
-def observed_laws(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> WorstCase:
-    """The two laws of what is published of tables with these cells: a lower bound on every reading.
-
-    Names that one table alone has settle the question where they are published; numbers move by so many scales of their
-    noise.
-    """
-    moved = Counter[float]()
-    hidden = [0.0, 0.0]  # the logarithm of the chance that none of a table's own names is published
-    for here, there in zip(first, second, strict=True):
-        draws = draws_of(plan, here.query)
-        decides = next((noisy for noisy, draw in draws.items() if draw.threshold is not None), None)
-        for world, (own, other) in enumerate(((here, there), (there, here))):
-            if decides is not None:
-                counts = dict(zip(own.labels, own.numbers[decides], strict=True))
-                chances = [_name_chance(draws[decides], float(n)) for k, n in counts.items() if k not in other.labels]
-                hidden[world] += math.fsum(math.log1p(-p) if p < 1 else -math.inf for p in chances)
-        if decides is not None:
-            continue
-        for noisy, draw in draws.items():
-            unit = float(unit_of(plan, here.query, noisy)) / draw.scale
-            for a, b in zip(here.numbers[noisy], there.numbers[noisy], strict=True):
-                moved[abs(float(a - b)) * unit] += 1
-    names = tuple(-math.expm1(h) for h in hidden)
-    shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
-    if plan.mechanism.noise is Noise.GAUSSIAN:
-        return WorstCase((MovementPair((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), *names),))
-    return WorstCase((MovementPair(shifts, 0.0, *names),))
-
-
-def lower_reading(found: WorstCase, reading: str, arguments: Mapping[str, float]) -> float:
-    """A reading of what is reached: exact where there is a closed form, else the low end of its bracket."""
-    if found.closed:
-        return found.read(reading, arguments)
-    return max(float(e.bracket(reading, **arguments)[0]) for e in found.experiments)
-
-
-def exact_excess(found: WorstCase, claim: Claim) -> float:
-    """By how much δ lies above the claim at least, at the line where it does most; not above 0 where it is kept."""
-    lines = zip(claim.epsilon.tolist(), claim.delta.tolist(), strict=True)
-    return float(max(lower_reading(found, "delta", {"epsilon": eps}) - delta for eps, delta in lines))
-
-
-def _name_chance(draw: Draw, people: float) -> float:
-    """The chance that the name of a group with so many people is published."""
-    assert draw.threshold is not None
-    away = (draw.threshold - people) / draw.scale
-    if draw.noise is Noise.GAUSSIAN:
-        return float(ndtr(-away))
-    return 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)

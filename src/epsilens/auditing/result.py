@@ -85,10 +85,6 @@ class AttackEvent:
     runs: int
     words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {k: json_value(v) for k, v in vars(self).items()} | {"words": [list(w) for w in self.words]}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(ValueSemantics, SentenceResult):
@@ -119,8 +115,8 @@ class Audit(ValueSemantics, SentenceResult):
     advantage_lo: float | None
     claimed: Mapping[str, float]
     largest_epsilon: float
-    event: AttackEvent | None
     excess_lo: float
+    event: AttackEvent | None
     findings: tuple[Finding, ...] = ()
     stopped: StopReason = StopReason.BUDGET
     band: tuple[tuple[float, float, float], ...] = ()
@@ -148,22 +144,19 @@ class Audit(ValueSemantics, SentenceResult):
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where there is no finite number."""
+        event = self.event and {name: json_value(value) for name, value in vars(self.event).items()}
         return {
-            "schema": 1, "verdict": str(self.verdict), "claim": self.claim.name, "confidence": self.confidence,
-            "sequential": self.sequential, "runs": self.runs, "budget": self.budget,
-            "evidence": json_value(self.evidence),
-            "epsilon_lo": json_value(self.epsilon_lo), "delta": self.delta, "mu_lo": json_value(self.mu_lo),
-            "success_lo": self.success_lo, "advantage_lo": self.advantage_lo,
+            "schema": 1,
+            **{name: json_value(value) for name, value in vars(self).items()},
+            "verdict": str(self.verdict),
+            "claim": self.claim.name,
             "claimed": {name: json_value(value) for name, value in self.claimed.items()},
-            "largest_epsilon": json_value(self.largest_epsilon), "excess_lo": json_value(self.excess_lo),
-            "event": None if self.event is None else self.event.to_dict(),
-            "findings": [
-                {"finding": str(f.finding), "zero": f.zero, "one": f.one, "of": f.of} for f in self.findings
-            ],
-            "stopped": str(self.stopped), "band": [list(row) for row in self.band], "pair": list(self.pair),
-            "guesses_a_call": self.guesses_a_call, "exact": self.exact, "seconds": [round(s, 3) for s in self.seconds],
+            "event": event,
+            "findings": [vars(f) | {"finding": str(f.finding)} for f in self.findings],
+            "stopped": str(self.stopped),
+            "seconds": [round(s, 3) for s in self.seconds],
             "sentence": self.sentence,
-        }  # fmt: skip
+        }
 
     def __repr__(self) -> str:
         bound = "inf" if math.isinf(self.epsilon_lo) else f"{self.epsilon_lo:.4g}"
@@ -177,14 +170,10 @@ def find_anomalies(outcomes: Outcomes, bits: Bits, reader: Reader) -> tuple[Find
     for kind, code in reader.kinds.items():
         here = outcomes.kinds == code
         zero, one = int((here & ~bits).sum()), int((here & bits).sum())
-        if kind.what == "raised":
-            made.append(Finding(FindingKind.RAISED, zero, one, kind.detail))
-        elif kind.what == "late":
-            made.append(Finding(FindingKind.LATE, zero, one))
-        elif kind.what == "unreadable":
-            made.append(Finding(FindingKind.UNREADABLE, zero, one, kind.detail))
-        else:
+        if kind.what == "answer":
             answers += zero + one > 0
+        else:  # raised, late or unreadable
+            made.append(Finding(FindingKind(kind.what), zero, one, kind.detail))
     if answers > 1:
         made.append(Finding(FindingKind.KINDS, of=str(answers)))
     if reader.cut:
@@ -201,11 +190,8 @@ def find_anomalies(outcomes: Outcomes, bits: Bits, reader: Reader) -> tuple[Find
 def _constant_outcome(outcomes: Outcomes) -> tuple[Array, ...] | None:
     """The one outcome of all runs; None where they vary."""
     parts = (outcomes.values, outcomes.texts.astype(float), outcomes.kinds[:, None].astype(float))
-    firsts = tuple(part[0] for part in parts)
-    for part, first in zip(parts, firsts, strict=True):
-        if not np.array_equal(part, np.broadcast_to(first, part.shape), equal_nan=True):
-            return None
-    return firsts
+    constant = all(np.array_equal(part, np.broadcast_to(part[0], part.shape), equal_nan=True) for part in parts)
+    return tuple(part[0] for part in parts) if constant else None
 
 
 _VERDICT_ORDER = (AuditVerdict.VIOLATION, AuditVerdict.CONSISTENT, AuditVerdict.INCONCLUSIVE)
@@ -242,7 +228,7 @@ class Audits(ValueSemantics, SentenceResult):
     each: tuple[PairAudit, ...]
     skipped: int = 0  # pairs that were not reached, since the claim was refuted or a key stopped it
     left: int = 0  # listed groups that the pairs do without, where there are very many
-    where: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    where: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def worst(self) -> PairAudit:
@@ -272,14 +258,21 @@ class Audits(ValueSemantics, SentenceResult):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
-            "schema": 1, "title": self.title, "verdict": str(self.verdict), "claim": self.claim.name,
-            "confidence": self.confidence, "runs": self.runs, "worst": self.worst.pair,
+            "schema": 1,
+            "title": self.title,
+            "verdict": str(self.verdict),
+            "claim": self.claim.name,
+            "confidence": self.confidence,
+            "runs": self.runs,
+            "worst": self.worst.pair,
             "pairs": [
                 {"pair": one.pair, "entire": one.entire, "repeatable": one.repeatable, "audit": one.audit.to_dict()}
                 for one in self.each
             ],
-            "skipped": self.skipped, "left": self.left, "sentence": self.sentence,
-        }  # fmt: skip
+            "skipped": self.skipped,
+            "left": self.left,
+            "sentence": self.sentence,
+        }
 
     def __repr__(self) -> str:
         return f"Audits({self.verdict}, claim={self.claim.name[:80]}, pairs={len(self.each)}, runs={self.runs})"

@@ -14,9 +14,10 @@ often each cell came up in each world is all that a bet needs to know of the run
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,15 +50,12 @@ class Feature(StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Statistic(ABC):
-    """A score of each run; NaN where it says nothing."""
+class Statistic:
+    """What is looked at, in which columns, and the score of each run; NaN where it says nothing."""
 
     looks: Feature
-    columns: tuple[int, ...] = ()
-
-    @abstractmethod
-    def score(self, outcomes: Outcomes) -> Array:
-        """The scores."""
+    columns: tuple[int, ...]
+    score: Callable[[Outcomes], Array]
 
 
 def _column(outcomes: Outcomes, at: int) -> Array:
@@ -76,50 +74,29 @@ def grain(x: Array) -> Array:
     return np.asarray(np.where(np.isfinite(x), np.where(whole == 0, 2000.0, exponent - 53 + lowest), np.nan))
 
 
-@dataclass(frozen=True, eq=False)
-class _CellStatistic(Statistic):
-    middle: float = 0.0
-
-    def score(self, outcomes: Outcomes) -> Array:
-        x = _column(outcomes, self.columns[0])
-        match self.looks:
-            case Feature.VALUE:
-                return x
-            case Feature.DISTANCE:
-                return np.asarray(np.abs(x - self.middle))
-            case Feature.GRAIN:
-                return grain(x)
-        return np.isnan(x).astype(float)
+def _cell_statistic(looks: Feature, at: int, of: Callable[[Array], Array]) -> Statistic:
+    return Statistic(looks, (at,), lambda outcomes: np.asarray(of(_column(outcomes, at))))
 
 
-@dataclass(frozen=True, eq=False)
-class _EntryCount(Statistic):
+def _entry_count(outcomes: Outcomes) -> Array:
     """How many cells have a number: of many names that a person may be given away by, each is rare."""
-
-    def score(self, outcomes: Outcomes) -> Array:
-        return np.asarray((~np.isnan(outcomes.values)).sum(axis=1), dtype=float)
+    return np.asarray((~np.isnan(outcomes.values)).sum(axis=1), dtype=float)
 
 
-@dataclass(frozen=True, eq=False)
-class _CellPair(Statistic):
-    def score(self, outcomes: Outcomes) -> Array:
-        a, b = (_column(outcomes, at) for at in self.columns)
+def _pair_statistic(looks: Feature, columns: tuple[int, int], of: np.ufunc) -> Statistic:
+    def score(outcomes: Outcomes) -> Array:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return np.asarray(a - b if self.looks is Feature.DIFFERENCE else a / b)
+            return np.asarray(of(*(_column(outcomes, at) for at in columns)))
+
+    return Statistic(looks, columns, score)
 
 
 @dataclass(frozen=True, eq=False)
 class Codebook(Statistic):
     """log((c₁+½)/(c₀+½)) of a code by its past counts; silent about a code that never came up."""
 
-    codes: NDArray[np.float64] = None  # type: ignore[assignment]
-    ratios: Array = None  # type: ignore[assignment]
-
-    def score(self, outcomes: Outcomes) -> Array:
-        """The past ratio of each run's code."""
-        x = _codes(outcomes, self.looks, self.columns)
-        at = np.minimum(np.searchsorted(self.codes, x), self.codes.size - 1)
-        return np.asarray(np.where(self.codes[at] == x, self.ratios[at], np.nan))
+    codes: Array
+    ratios: Array
 
 
 def _codes(outcomes: Outcomes, looks: Feature, columns: tuple[int, ...]) -> Array:
@@ -139,35 +116,17 @@ def _codebook(looks: Feature, columns: tuple[int, ...], past: Outcomes, bits: Bi
         return None
     ones = np.bincount(at, weights=bits[seen], minlength=codes.size)
     zeros = np.bincount(at, minlength=codes.size) - ones
-    return Codebook(looks, columns, codes, np.log((ones + 0.5) / (zeros + 0.5)))
+    ratios = np.log((ones + 0.5) / (zeros + 0.5))
+
+    def score(outcomes: Outcomes) -> Array:
+        x = _codes(outcomes, looks, columns)
+        at = np.minimum(np.searchsorted(codes, x), codes.size - 1)
+        return np.asarray(np.where(codes[at] == x, ratios[at], np.nan))
+
+    return Codebook(looks, columns, score, codes, ratios)
 
 
-@dataclass(frozen=True, eq=False)
-class _LikelihoodRatio(Statistic):
-    """Σ |x − m₀|/s − |x − m₁|/s over the cells: the likelihood ratio of Laplace noise about past medians."""
-
-    zero: Array = None  # type: ignore[assignment]
-    one: Array = None  # type: ignore[assignment]
-    scale: Array = None  # type: ignore[assignment]
-
-    def score(self, outcomes: Outcomes) -> Array:
-        x = _select_columns(outcomes, self.columns)
-        return np.asarray(np.nansum((np.abs(x - self.zero) - np.abs(x - self.one)) / self.scale, axis=1))
-
-
-@dataclass(frozen=True, eq=False)
-class _LinearRule(Statistic):
-    """w·x with Fisher's weights, shrunk: the likelihood ratio of normal noise."""
-
-    centre: Array = None  # type: ignore[assignment]
-    weights: Array = None  # type: ignore[assignment]
-
-    def score(self, outcomes: Outcomes) -> Array:
-        x = _select_columns(outcomes, self.columns) - self.centre
-        return np.asarray(np.where(np.isfinite(x), x, 0.0) @ self.weights)
-
-
-def _select_columns(outcomes: Outcomes, columns: tuple[int, ...]) -> Array:
+def _select_columns(outcomes: Outcomes, columns: Sequence[int]) -> Array:
     have = outcomes.values.shape[1]
     if columns and columns[-1] < have:
         return outcomes.values[:, list(columns)]
@@ -212,18 +171,20 @@ def fixed_statistics(past: Outcomes, bits: Bits, *, low_bits: bool = True) -> li
     for at in cells:
         x = past.values[:, at]
         known = x[np.isfinite(x)]
-        made.append(_CellStatistic(Feature.VALUE, (at,)))
+        made.append(_cell_statistic(Feature.VALUE, at, np.asarray))
         if known.size:
-            made.append(_CellStatistic(Feature.DISTANCE, (at,), float(np.median(known))))
-            made += [_CellStatistic(Feature.GRAIN, (at,))] if low_bits else []
+            middle = float(np.median(known))
+            made.append(_cell_statistic(Feature.DISTANCE, at, lambda x, middle=middle: np.abs(x - middle)))  # type: ignore[misc]
+            made += [_cell_statistic(Feature.GRAIN, at, grain)] if low_bits else []
         if known.size < x.size:
-            made.append(_CellStatistic(Feature.MISSING, (at,)))
+            made.append(_cell_statistic(Feature.MISSING, at, lambda x: np.isnan(x).astype(float)))
     if len(usable) > 1 and np.isnan(past.values).any():
-        made.append(_EntryCount(Feature.ENTRIES))
-    paired = cells[:_PAIRED_COLUMNS]
-    for i, a in enumerate(paired):
-        for b in paired[i + 1 :]:
-            made += [_CellPair(Feature.DIFFERENCE, (a, b)), _CellPair(Feature.RATIO, (a, b))]
+        made.append(Statistic(Feature.ENTRIES, (), _entry_count))
+    for pair in combinations(cells[:_PAIRED_COLUMNS], 2):
+        made += [
+            _pair_statistic(Feature.DIFFERENCE, pair, np.subtract),
+            _pair_statistic(Feature.RATIO, pair, np.divide),
+        ]
     return made
 
 
@@ -245,6 +206,7 @@ def learnt_statistics(past: Outcomes, bits: Bits) -> list[Statistic]:
 
 
 def _likelihood_ratio(past: Outcomes, bits: Bits, columns: list[int]) -> Statistic | None:
+    """Σ |x − m₀|/s − |x − m₁|/s over the cells: the likelihood ratio of Laplace noise about past medians."""
     x = past.values[:, columns]
     full = np.isfinite(x).any(axis=0) & np.isfinite(x[bits]).any(axis=0) & np.isfinite(x[~bits]).any(axis=0)
     columns = [columns[i] for i in np.flatnonzero(full).tolist()]
@@ -254,10 +216,16 @@ def _likelihood_ratio(past: Outcomes, bits: Bits, columns: list[int]) -> Statist
     zero, one = np.nanmedian(x[~bits], axis=0), np.nanmedian(x[bits], axis=0)
     scale = 0.5 * (np.nanmean(np.abs(x[~bits] - zero), axis=0) + np.nanmean(np.abs(x[bits] - one), axis=0))
     scale = np.where(scale > 0, scale, 1.0)
-    return _LikelihoodRatio(Feature.LIKELIHOOD, tuple(columns), zero, one, scale)
+
+    def score(outcomes: Outcomes) -> Array:
+        x = _select_columns(outcomes, columns)
+        return np.asarray(np.nansum((np.abs(x - zero) - np.abs(x - one)) / scale, axis=1))
+
+    return Statistic(Feature.LIKELIHOOD, tuple(columns), score)
 
 
 def _linear_rule(past: Outcomes, bits: Bits, columns: list[int]) -> Statistic | None:
+    """w·x with Fisher's weights, shrunk: the likelihood ratio of normal noise."""
     columns = sorted(columns)
     x = past.values[:, columns]
     x = np.where(np.isfinite(x), x, np.nan)
@@ -268,26 +236,24 @@ def _linear_rule(past: Outcomes, bits: Bits, columns: list[int]) -> Statistic | 
         return None
     x = x[:, held]
     with np.errstate(over="ignore", invalid="ignore"):  # of squares of numbers near the largest: no rule then
-        return _fisher_rule(x, bits, columns)
-
-
-def _fisher_rule(x: Array, bits: Bits, columns: list[int]) -> Statistic | None:
-    """The rule for cells each of which has a number."""
-    centre = np.nanmean(x, axis=0)
-    x = np.where(np.isnan(x), 0.0, x - centre)
-    gap = x[bits].mean(axis=0) - x[~bits].mean(axis=0)
-    within = x - np.where(bits[:, None], x[bits].mean(axis=0), x[~bits].mean(axis=0))
-    spread = np.maximum((within**2).mean(axis=0), 1e-300)
-    if len(columns) <= _MOST_LINEAR:  # shrunk towards cells that do not go together, the more so the fewer the runs
+        centre = np.nanmean(x, axis=0)
+        x = np.where(np.isnan(x), 0.0, x - centre)
+        gap = x[bits].mean(axis=0) - x[~bits].mean(axis=0)
+        within = x - np.where(bits[:, None], x[bits].mean(axis=0), x[~bits].mean(axis=0))
+        spread = np.maximum((within**2).mean(axis=0), 1e-300)
+        # shrunk towards cells that do not go together, the more so the fewer the runs
         share = min(1.0, len(columns) / (len(columns) + len(x) / 2) + 1e-6)
         covariance = (1 - share) * (within.T @ within) / len(x) + share * np.diag(spread) + 1e-12 * np.diag(spread)
         try:
             weights = np.linalg.solve(covariance, gap)
         except np.linalg.LinAlgError:
             weights = gap / spread
-    else:
-        weights = gap / spread
-    return _LinearRule(Feature.LINEAR, tuple(columns), centre, weights) if np.isfinite(weights).all() else None
+
+    def score(outcomes: Outcomes) -> Array:
+        x = _select_columns(outcomes, columns) - centre
+        return np.asarray(np.where(np.isfinite(x), x, 0.0) @ weights)
+
+    return Statistic(Feature.LINEAR, tuple(columns), score) if np.isfinite(weights).all() else None
 
 
 #: Cells of a score at most, the last one for runs of which it says nothing; and events made of them.
@@ -316,8 +282,7 @@ class ScoreAttack:
     def count(self, outcomes: Outcomes, bits: Bits) -> Array:
         """How often each cell came up in each world: (cells, 2)."""
         assert self.statistic is not None
-        score = self.statistic.score(outcomes)
-        return _count_cells(score, self.edges, bits)
+        return _count_cells(self.statistic.score(outcomes), self.edges, bits)
 
     def guesses(self) -> tuple[Array, Array]:
         """Right and wrong guesses of each event on past runs."""

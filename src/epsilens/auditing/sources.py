@@ -21,9 +21,10 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import FrameType
@@ -134,7 +135,7 @@ class _Alarm:
             raise _TimeLimit
 
 
-def _call_with_alarm(call: Callable[[], Any], seconds: float) -> Any:
+def _call_with_alarm(call: Callable[[], object], seconds: float) -> object:
     """By the alarm of the process, which stops whatever Python is at; it rings again if the first is not heeded."""
     alarm = _Alarm()
     signal.signal(signal.SIGALRM, alarm.ring)
@@ -152,9 +153,9 @@ def _call_with_alarm(call: Callable[[], Any], seconds: float) -> Any:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _call_in_thread(call: Callable[[], Any], seconds: float) -> Any:
+def _call_in_thread(call: Callable[[], object], seconds: float) -> object:
     """In a thread that is left to itself when time is up: the way that works outside the main thread."""
-    got: list[Any] = []
+    got: list[object] = []
     failed: list[BaseException] = []
 
     def run() -> None:
@@ -181,7 +182,7 @@ def timeout_seconds(timeout: float) -> float:
 
 
 @contextmanager
-def time_limit(seconds: float | None) -> Iterator[Callable[[Callable[[], Any]], Any]]:
+def time_limit(seconds: float | None) -> Iterator[Callable[[Callable[[], object]], object]]:
     """Gives a function that makes a call, and returns :class:`Late` where it takes longer."""
     if seconds is None:
         yield lambda call: call()
@@ -195,7 +196,7 @@ def time_limit(seconds: float | None) -> Iterator[Callable[[Callable[[], Any]], 
         yield lambda call: _call_in_thread(call, seconds)
 
 
-def call_mechanism(mechanism: Callable[..., Any], *arguments: Any) -> Any:
+def call_mechanism(mechanism: Callable[..., object], *arguments: object) -> object:
     """The outcome of a call; what is yielded one by one is gathered, as part of the call."""
     process = os.getpid()
     try:
@@ -216,9 +217,11 @@ def call_mechanism(mechanism: Callable[..., Any], *arguments: Any) -> Any:
 
 
 Bits: TypeAlias = NDArray[np.bool_]
+#: What a mechanism returned, one outcome a run: of any type, or numbers in an array.
+Answers: TypeAlias = Sequence[object] | NDArray[np.generic]
 
 
-def check_inputs_differ(d0: Any, d1: Any) -> None:
+def check_inputs_differ(d0: object, d1: object) -> None:
     """Refuse two inputs that are one and the same: whatever is done with them, nothing could be told apart.
 
     >>> check_inputs_differ([0, 1], [0, 2])
@@ -226,9 +229,9 @@ def check_inputs_differ(d0: Any, d1: Any) -> None:
     alike = d0 is d1
     if not alike and type(d0) is type(d1):
         try:
-            if isinstance(d0, np.ndarray):
+            if isinstance(d0, np.ndarray) and isinstance(d1, np.ndarray):
                 alike = np.array_equal(d0, d1)
-            elif isinstance(d0, Path):
+            elif isinstance(d0, Path) and isinstance(d1, Path):
                 alike = filecmp.cmp(d0, d1, shallow=False)
             elif hasattr(d0, "columns") and hasattr(d0, "equals"):
                 alike = bool(d0.equals(d1))
@@ -253,29 +256,30 @@ class Source(Protocol):
     def width(self) -> int:
         """How many runs one call answers for, together."""
 
-    def draw(self, bits: Bits) -> Sequence[Any] | NDArray[Any]:
+    def draw(self, bits: Bits) -> Answers:
         """One outcome a bit: of the first input where it is False, of the second where it is True."""
+
+
+def runs_together(source: Source) -> int:
+    """How many runs a source answers in the time of one."""
+    return int(getattr(source, "together", 1))
 
 
 @dataclass
 class CallSource:
     """``mechanism(d)`` called once a run. After ``patience`` calls without an answer, the rest are not made."""
 
-    mechanism: Callable[[Any], Any]
-    d0: Any
-    d1: Any
+    mechanism: Callable[..., object]
+    d0: object
+    d1: object
     timeout: float | None = None
     patience: int = 3
     late: int = 0
+    width = 1
 
-    @property
-    def width(self) -> int:
-        """One run a call."""
-        return 1
-
-    def draw(self, bits: Bits) -> list[Any]:
+    def draw(self, bits: Bits) -> list[object]:
         """One call a bit; fewer where the mechanism does not answer."""
-        made: list[Any] = []
+        made: list[object] = []
         with silence(), time_limit(self.timeout) as within:
             for bit in bits.tolist():
                 if self.late >= self.patience:
@@ -292,11 +296,11 @@ class CallSource:
         return made
 
 
-def _joint_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which: str, timeout: float | None) -> Any:
-    """A call that answers for many runs: it must not fail."""
+def _joint_call(call: Callable[[], object], which: str, timeout: float | None) -> object:
+    """The answer of a call for many runs: it must not fail."""
     with silence(), time_limit(timeout) as within:
         try:
-            answer = within(lambda: call_mechanism(mechanism, *arguments))
+            answer = within(call)
         except (KeyboardInterrupt, InputError):
             raise
         except BaseException as error:
@@ -315,7 +319,7 @@ def _joint_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which
     return answer
 
 
-def _outcome_list(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
+def _outcome_list(answer: object, count: int) -> Answers:
     """The outcomes that a call returned for ``count`` runs, in order; none where it returned something else.
 
     Tensors come to this machine's memory. A mapping, a set or a text is one outcome and not a list of them.
@@ -331,7 +335,7 @@ def _outcome_list(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
             return answer if answer.ndim else []
         if isinstance(answer, Mapping | Set | str | bytes | bytearray):
             return []
-        return list(islice(answer, count + 1))
+        return list(islice(answer, count + 1)) if isinstance(answer, Iterable) else []
     except Exception:  # by methods of its own
         return []
 
@@ -340,45 +344,36 @@ def _outcome_list(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
 class BatchSource:
     """``mechanism(d, n)`` returns n outcomes at once: a list, or an array whose first axis is the runs."""
 
-    mechanism: Callable[[Any, int], Any]
-    d0: Any
-    d1: Any
+    mechanism: Callable[..., object]
+    d0: object
+    d1: object
     most: int = 1_000_000
     timeout: float | None = None
+    width = 1  # runs are independent of each other
 
-    @property
-    def width(self) -> int:
-        """Runs are independent of each other."""
-        return 1
-
-    def draw(self, bits: Bits) -> Sequence[Any] | NDArray[Any]:
+    def draw(self, bits: Bits) -> Answers:
         """Two calls, put in the order of the bits."""
         sides = []
         for which, d, count in (("d0", self.d0, int((~bits).sum())), ("d1", self.d1, int(bits.sum()))):
-            parts: list[Any] = []
-            while count > 0:
-                asked = min(count, self.most)
-                parts.append(self._once(d, asked, which))
-                count -= asked
-            sides.append(parts)
-        zero, one = sides
-        if all(isinstance(part, np.ndarray) and part.dtype.kind in "biuf" for part in (*zero, *one)) and (
-            len({(part.dtype, part.shape[1:]) for part in (*zero, *one)}) == 1
-        ):
-            first = (zero or one)[0]
-            made = np.empty((bits.size, *first.shape[1:]), dtype=first.dtype)
-            for mask, parts in ((~bits, zero), (bits, one)):
-                if parts:
-                    made[mask] = np.concatenate(parts)
+            sizes = [min(self.most, count - start) for start in range(0, count, self.most)]
+            sides.append([self._once(d, size, which) for size in sizes])
+        arrays = [[p for p in parts if isinstance(p, np.ndarray) and p.dtype.kind in "biuf"] for parts in sides]
+        shapes = {(part.dtype, part.shape[1:]) for parts in arrays for part in parts}
+        if len(shapes) == 1 and [len(parts) for parts in arrays] == [len(parts) for parts in sides]:
+            ((dtype, shape),) = shapes
+            made = np.empty((bits.size, *shape), dtype=dtype)
+            for mask, numbers in zip((~bits, bits), arrays, strict=True):
+                if numbers:
+                    made[mask] = np.concatenate(numbers)
             return made
-        each: list[Any] = [None] * bits.size
-        for mask, parts in ((~bits, zero), (bits, one)):
+        each: list[object] = [None] * bits.size
+        for mask, parts in zip((~bits, bits), sides, strict=True):
             for place, outcome in zip(np.flatnonzero(mask).tolist(), (o for part in parts for o in part), strict=True):
                 each[place] = outcome
         return each
 
-    def _once(self, d: Any, count: int, which: str) -> Sequence[Any] | NDArray[Any]:
-        answer = _joint_call(self.mechanism, (d, count), which, self.timeout)
+    def _once(self, d: object, count: int, which: str) -> Answers:
+        answer = _joint_call(partial(call_mechanism, self.mechanism, d, count), which, self.timeout)
         made = _outcome_list(answer, count)
         if len(made) != count:
             told = f"{len(made)} outcomes" if len(made) <= count else "more outcomes"
@@ -399,7 +394,7 @@ class GroupSource:
     its cell less its entry of d0, which the attacker knows, and the cell itself.
     """
 
-    mechanism: Callable[[Any], Any]
+    mechanism: Callable[..., object]
     d0: Any
     d1: Any
     timeout: float | None = None
@@ -437,18 +432,18 @@ class GroupSource:
         """As many runs a call as there are groups."""
         return len(self.d0)
 
-    def draw(self, bits: Bits) -> Sequence[Any] | NDArray[Any]:
+    def draw(self, bits: Bits) -> Answers:
         """One call for each ``width`` bits."""
-        made: list[Any] = []
+        made: list[Answers] = []
         for coins in bits.reshape(-1, self.width):
             if self._arrays:
                 shaped = coins.reshape(-1, *[1] * (self.d0.ndim - 1))
-                mixed: Any = np.where(shaped, self.d1, self.d0)
+                mixed: Answers = np.where(shaped, self.d1, self.d0)
             else:
                 mixed = [
                     one if coin else zero for coin, zero, one in zip(coins.tolist(), self.d0, self.d1, strict=True)
                 ]
-            answer = _joint_call(self.mechanism, (mixed,), "a mixture of d0 and d1", self.timeout)
+            answer = _joint_call(partial(call_mechanism, self.mechanism, mixed), "a mixture of d0 and d1", self.timeout)
             cells = _outcome_list(answer, self.width)
             if len(cells) != self.width:
                 told = f"{len(cells)} cells" if len(cells) <= self.width else "more cells"
@@ -463,18 +458,18 @@ class GroupSource:
                 made.append(np.column_stack((numbers - self._known, numbers)))
             else:
                 made.append(list(cells))
-        if all(isinstance(part, np.ndarray) for part in made):
-            return np.concatenate(made)
-        return [outcome for part in made for outcome in part]
+        arrays = [part for part in made if isinstance(part, np.ndarray)]
+        return np.concatenate(arrays) if len(arrays) == len(made) else [outcome for part in made for outcome in part]
 
 
-def _cell_numbers(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
+def _cell_numbers(cells: Answers) -> NDArray[np.float64] | None:
     """One number a cell; None for anything else."""
     if isinstance(cells, np.ndarray):
         return cells.astype(float) if cells.ndim == 1 and cells.dtype.kind in "biuf" else None
-    if not all(isinstance(cell, int | float | np.number | np.bool_) for cell in cells):
+    numbers = [cell for cell in cells if isinstance(cell, int | float | np.number | np.bool_)]
+    if len(numbers) < len(cells):
         return None
     try:
-        return np.array([float(cell) for cell in cells])
+        return np.array([float(number) for number in numbers])
     except (OverflowError, TypeError, ValueError):
         return None

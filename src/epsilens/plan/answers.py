@@ -26,7 +26,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import groupby
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
@@ -49,6 +49,9 @@ from .scan_plan import (
     survey,
 )
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 # -- bounding contributions ----------------------------------------------------------------------------------------
 
 #: So many counters at once: a grouping by owner holds a row of them for each owner.
@@ -59,7 +62,6 @@ _ROWS_AT_ONCE = 1_500_000
 
 def grouped_needs(needs: Sequence[Need]) -> Iterator[list[Need]]:
     """The needs that are answered together: the same items, split by the same columns."""
-
     key = operator.attrgetter("items.value", "split_by")
     for _, together in groupby(sorted(needs, key=key), key=key):
         yield list(together)
@@ -67,7 +69,6 @@ def grouped_needs(needs: Sequence[Need]) -> Iterator[list[Need]]:
 
 def batches(needs: Sequence[Need], most: int = MOST_COUNTERS) -> Iterator[list[Need]]:
     """The needs by the columns they are split by, so many at a time."""
-
     key = operator.attrgetter("split_by")
     for _, together in groupby(sorted(needs, key=key), key=key):
         same = list(together)
@@ -79,7 +80,7 @@ def _flags(found: QueryColumns, needs: Sequence[Need]) -> list[str]:
     return list(dict.fromkeys(found.used[need.position] for need in needs))
 
 
-def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> Any:
+def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> ir.Table:
     """The items that needs of one kind count: rows, or those with a row, once."""
     if items is ItemKind.ROWS:
         return found.rows
@@ -89,12 +90,14 @@ def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> Any
     )
 
 
-def each_owner(items: Any, flags: Sequence[str]) -> Any:
+def each_owner(items: ir.Table, flags: Sequence[str]) -> ir.Table:
     """How many items with each flag an owner has."""
     return items.group_by("p").agg(**{flag: as_integer(items[flag]).sum() for flag in flags})
 
 
-def _items_by_owner(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
+def _items_by_owner(
+    table: ir.Table, needs: Sequence[Need], seen: Survey, groups: bool
+) -> tuple[ir.Table, dict[int, str]]:
     """How many items (or groups) of each need every owner has; needs of one batch, and one kind of items."""
     items = ItemKind.PEOPLE if groups else needs[0].items
     found = query_columns(table, needs, seen, split=items is not ItemKind.ROWS, sums=False)
@@ -117,7 +120,7 @@ def _limits(needs: Sequence[Need]) -> Iterator[tuple[list[Need], bool]]:
 
 def binding_needs(
     opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int
-) -> tuple[list[Need], list[Any]]:
+) -> tuple[list[Need], list[ir.Table]]:
     """The needs of which some owner has more than is allowed, and tables of these owners ``p``.
 
     ``most_rows`` are the most rows of one owner: below it no limit can bite.
@@ -141,7 +144,7 @@ def needed_columns(needs: Sequence[Need], content: tuple[Sequence[str], Sequence
     return sorted({*content[0], *content[1], *owner_columns(needs[0].data), *own})
 
 
-def rows_of_owners(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
+def rows_of_owners(opened: OpenTable, owners: Sequence[ir.Table], columns: Sequence[str], owner: str) -> ir.Table:
     """The rows of these owners, with whose they are as :data:`OWNER`, kept by the engine."""
     some = reduce(lambda a, b: a.union(b), owners).distinct()
     narrow = opened.table.select(*columns)
@@ -150,8 +153,8 @@ def rows_of_owners(opened: OpenTable, owners: Sequence[Any], columns: Sequence[s
 
 
 def shards(
-    engine: Engine, rows: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
-) -> Iterator[Any]:
+    engine: Engine, rows: ir.Table, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
+) -> Iterator[ir.Table]:
     """The rows in parts that hold whole owners, each small enough to be put in order in memory, with their hash."""
     count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
     parts = -(-count // _ROWS_AT_ONCE)
@@ -165,8 +168,8 @@ def shards(
 
 
 def with_row_hash(
-    engine: Engine, owned: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
-) -> Any:
+    engine: Engine, owned: ir.Table, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
+) -> ir.Table:
     """The rows with the hash that puts each owner's in order, where rows are what is limited."""
     if all(need.items is not ItemKind.ROWS for need in needs):
         return owned
@@ -174,7 +177,7 @@ def with_row_hash(
     return engine.cache(distinct_row_hashes(plain, *content))
 
 
-def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, QueryColumns]:
+def owner_totals(table: ir.Table, needs: Sequence[Need], seen: Survey) -> tuple[ir.Table, QueryColumns]:
     """What each owner adds, by group, to needs that are alike: a row for every ``p`` and group.
 
     The table is one that :func:`with_row_hash` made. For need i: ``n{i}`` the items covered, ``k{i}`` those kept;
@@ -200,7 +203,7 @@ def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, 
     if fewer:
         items = _fewer_groups(items, found.keys, fewer)
     kept = limit_rows(items, most, ties)
-    sums: dict[str, Any] = {}
+    sums: dict[str, ir.Value] = {}
     for need in needs:
         i, flag = need.position, kept[found.used[need.position]]
         stays = kept[f"kept_{flags[i]}"]
@@ -215,7 +218,7 @@ def owner_totals(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, 
     return kept.group_by(["p", *found.keys]).agg(**{name: total.cast("int64") for name, total in sums.items()}), found
 
 
-def _fewer_groups(items: Any, keys: Sequence[str], most: dict[str, int]) -> Any:
+def _fewer_groups(items: ir.Table, keys: Sequence[str], most: dict[str, int]) -> ir.Table:
     """Clear each flag in all but so many of an owner's groups, by hash, among the groups with the flag."""
     ibis = need_ibis()
     placed = items.mutate(group_=hash_key(items, ["p", *keys]))
@@ -232,6 +235,7 @@ def _fewer_groups(items: Any, keys: Sequence[str], most: dict[str, int]) -> Any:
 MOST_GROUPS = 10_000
 
 Label: TypeAlias = tuple[Any, ...]
+Row: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -319,8 +323,8 @@ class _AnswerWork:
     seen: Survey
     tallies: dict[int, dict[Label, Tally]] = field(default_factory=dict)
 
-    def fetch(self, expression: Any) -> list[dict[str, Any]]:
-        got: list[dict[str, Any]] = self.opened.engine.fetch(expression).to_pylist()
+    def fetch(self, expression: ir.Table) -> list[Row]:
+        got: list[Row] = self.opened.engine.fetch(expression).to_pylist()
         return got
 
 
@@ -376,12 +380,12 @@ def _label_tallies(work: _AnswerWork, need: Need) -> list[tuple[Label, Tally]]:
     return [(label, tallies.get(label, Tally())) for label in labels]
 
 
-def label_order(label: Label) -> tuple[Any, ...]:
+def label_order(label: Label) -> Label:
     """Groups in the order of their values, nothing recorded last."""
     return tuple((part is None, 0 if part is None else part) for part in label)
 
 
-def _by_group(rows: Any, keys: Sequence[str], sums: dict[str, Any]) -> Any:
+def _by_group(rows: ir.Table, keys: Sequence[str], sums: dict[str, ir.Value]) -> ir.Table:
     return rows.group_by(list(keys)).agg(**sums) if keys else rows.aggregate(**sums)
 
 
@@ -426,11 +430,11 @@ def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
             )
 
 
-def _any_covered(grouped: Any, names: Sequence[str]) -> Any:
+def _any_covered(grouped: ir.Table, names: Sequence[str]) -> ir.Value:
     return sum((grouped[name] for name in dict.fromkeys(names)), start=0) > 0
 
 
-def _people(work: _AnswerWork) -> tuple[list[Need], list[Any]]:
+def _people(work: _AnswerWork) -> tuple[list[Need], list[ir.Table]]:
     """The owners behind every group; the needs whose limits somebody exceeds, and who."""
     most_rows = 0
     plain = [n for n in work.needs if not n.split_by]
@@ -486,14 +490,14 @@ def _count_owners_by_group(work: _AnswerWork, needs: Sequence[Need]) -> None:
                 tally.covered = tally.items
 
 
-def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[Any]) -> None:
+def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[ir.Table]) -> None:
     """What the owners above a limit lose, query by query and group by group."""
     engine, content = work.opened.engine, content_columns(work.needs)
     theirs = rows_of_owners(work.opened, owners, needed_columns(bound, content), str(bound[0].data.owner))
     for rows in shards(engine, theirs, bound, content):
         for together in grouped_needs(bound):
             each, found = owner_totals(rows, together, work.seen)
-            sums: dict[str, Any] = {}
+            sums: dict[str, ir.Value] = {}
             for i in (n.position for n in together):
                 sums[f"items{i}"] = (each[f"n{i}"] - each[f"k{i}"]).sum()
                 sums[f"people{i}"] = as_integer((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).sum()
@@ -508,7 +512,7 @@ def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[
                     tally.touched += number
 
 
-def _subtract(work: _AnswerWork, needs: Sequence[Need], found: QueryColumns, row: dict[str, Any]) -> None:
+def _subtract(work: _AnswerWork, needs: Sequence[Need], found: QueryColumns, row: Row) -> None:
     label = tuple(row[key] for key in found.keys)
     for need in needs:
         i, tally = need.position, work.tallies[need.position].get(label)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..data.queries import Noise, QueryKind
 from ..data.tables.conditions import parse, render, syntax
@@ -31,6 +31,11 @@ from .labels import display_label, mentioned_columns
 from .model import Release
 from .noise import scale_of, threshold_of
 from .scan_plan import ItemKind, Need, content_columns, needs_of, owner_columns
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
+    from sqlglot.expressions import Expression
 
 _COMPARED = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 _CALCULATED = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
@@ -115,8 +120,8 @@ def _number(need: Need, tally: Tally, noisy: NoisyNumber) -> Fraction:
 
 
 def _steps(need: Need) -> SumSteps:
-    bounds: Any = need.query.bounds
-    return SumSteps.of(*bounds)
+    assert need.query.bounds is not None
+    return SumSteps.of(*need.query.bounds)
 
 
 # -- on rows in memory --------------------------------------------------------------------------------------------
@@ -130,7 +135,7 @@ class PlanRules:
     conditions: tuple[str, ...]
 
 
-def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequence[plain.Row]], tuple[Cells, ...]]:
+def cells_of_rows(plan: Release, schema: Mapping[str, str]) -> Callable[[Sequence[plain.Row]], tuple[Cells, ...]]:
     """The cells of a plan as a function of rows in memory; ``schema`` has the type of each column, as Ibis names them.
 
     >>> from epsilens.plan.file import read_release
@@ -161,52 +166,58 @@ def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequenc
     return found
 
 
-def rules_of(plan: Release, table: Any) -> PlanRules:
+def rules_of(plan: Release, table: ir.Table) -> PlanRules:
     """The plan as plain values, for a table with these columns; what cannot be said so is refused."""
     needs = needs_of(table, plan)
     columns = {name: _kind(name, kind) for name, kind in table.schema().items() if name in mentioned_columns(plan)}
     content, beside = content_columns(needs)
     said = {
-        "columns": columns, "owner": plan.data.owner, "owners": owner_columns(plan.data), "key": KEY,
-        "content": content, "beside": beside, "queries": [_query(plan, need) for need in needs],
-    }  # fmt: skip
+        "columns": columns,
+        "owner": plan.data.owner,
+        "owners": owner_columns(plan.data),
+        "key": KEY,
+        "content": content,
+        "beside": beside,
+        "queries": [_query(plan, need) for need in needs],
+    }
     return PlanRules(said, tuple(_condition(need.query.where, columns) for need in needs))
 
 
-def _kind(name: str, kind: Any) -> str:
-    for is_it, word in (
-        (kind.is_boolean(), "truth"), (kind.is_integer(), "whole"), (kind.is_floating(), "number"),
-        (kind.is_string(), "text"), (kind.is_date(), "date"),
-    ):  # fmt: skip
-        if is_it:
+_KINDS = {"boolean": "truth", "integer": "whole", "floating": "number", "string": "text", "date": "date"}
+
+
+def _kind(name: str, kind: dt.DataType) -> str:
+    for test, word in _KINDS.items():
+        if getattr(kind, f"is_{test}")():
             return word
     raise InputError(
         f"column {name!r} is a {kind}, which a script does not read: release it with epsilens", parameter="script"
     )
 
 
-def _query(plan: Release, need: Need) -> dict[str, Any]:
+def _query(plan: Release, need: Need) -> dict[str, object]:
     asked, kind = plan.queries[need.position], need.query.kind
     bounds = need.query.bounds
     steps = SumSteps.of(*bounds) if bounds is not None else None
+    owners = owner_columns(plan.data)  # those who are counted once in a group; none where rows are counted
+    whose = owners[:1] if need.items is ItemKind.PEOPLE else owners if need.items is ItemKind.MEMBERS else []
     return {
-        "name": asked.name or str(need.query), "kind": kind.value if kind is QueryKind.AVERAGE else "number",
+        "name": asked.name or str(need.query),
+        "kind": kind.value if kind is QueryKind.AVERAGE else "number",
         "by": list(need.split_by),
         "groups": None if need.labels is None else [[_label(part) for part in label] for label in need.labels],
-        "column": need.query.column if need.valued else None, "bounds": None if bounds is None else list(bounds),
+        "column": need.query.column if need.valued else None,
+        "bounds": None if bounds is None else list(bounds),
         "steps": None if steps is None else [steps.low, steps.high, steps.digits],
-        "whose": _owner_keys(plan, need), "public": need.public_size, "touched": need.touched, "most": need.most,
+        "whose": whose,
+        "public": need.public_size,
+        "touched": need.touched,
+        "most": need.most,
         "spread": need.groups,
-    }  # fmt: skip
+    }
 
 
-def _owner_keys(plan: Release, need: Need) -> list[str]:
-    """The columns of those who are counted once in a group; none where rows are counted."""
-    owners = owner_columns(plan.data)
-    return owners[:1] if need.items is ItemKind.PEOPLE else owners if need.items is ItemKind.MEMBERS else []
-
-
-def _label(part: Any) -> Any:
+def _label(part: object) -> object:
     return part.isoformat() if isinstance(part, date) else part
 
 
@@ -226,7 +237,7 @@ class _PythonCondition:
     def __init__(self, where: str, columns: Mapping[str, str]) -> None:
         self.where, self.columns, self.exp = where, columns, syntax()
 
-    def python(self, node: Any) -> str:
+    def python(self, node: Expression) -> str:
         made = self._render(node)
         if made is None:
             raise InputError(
@@ -235,7 +246,7 @@ class _PythonCondition:
             )
         return f"opposite({made})" if node.args.get("negate") else made
 
-    def _render(self, node: Any) -> str | None:
+    def _render(self, node: Expression) -> str | None:
         exp, kind = self.exp, type(node).__name__
         if kind in _COMPARED:
             return self._render_comparison(node.this, _COMPARED[kind], node.expression)
@@ -267,7 +278,7 @@ class _PythonCondition:
             return f"alike({self.python(node.this)}, {str(node.expression.this)!r})"
         return None
 
-    def _render_comparison(self, left: Any, how: str, right: Any) -> str:
+    def _render_comparison(self, left: Expression, how: str, right: Expression) -> str:
         sides = [self.python(left), self.python(right)]
         for side, (one, other) in enumerate(((left, right), (right, left))):
             dated = type(other) is self.exp.Column and self.columns.get(other.name) == "date"

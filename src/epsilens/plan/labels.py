@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -28,12 +28,21 @@ from ..errors import InputError
 from .file import dotted_path, error_place
 from .model import Label, Release, ReleaseQuery
 
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
 
-def display_label(label: Sequence[Any]) -> tuple[str, ...]:
+#: A label as the columns have it.
+Values: TypeAlias = Sequence[object]
+
+
+def display_label(label: Sequence[object]) -> tuple[str, ...]:
     return tuple("(empty)" if part is None else str(part) for part in label)
 
 
-def read_labels(given: Sequence[Sequence[Label]], types: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+def read_labels(
+    given: Sequence[Sequence[Label]], types: Sequence[dt.DataType], names: Sequence[str]
+) -> tuple[tuple[object, ...], ...]:
     """The listed groups as values of columns of these types.
 
     >>> import ibis
@@ -50,7 +59,7 @@ def read_labels(given: Sequence[Sequence[Label]], types: Sequence[Any], names: S
     return made
 
 
-def _read(label: Label, kind: Any, name: str) -> Any:
+def _read(label: Label, kind: dt.DataType, name: str) -> object:
     if label is None:
         return None
     for is_it, read in _READERS:
@@ -66,38 +75,38 @@ def _read(label: Label, kind: Any, name: str) -> Any:
     )
 
 
-def _text(label: Label, kind: Any) -> str:
+def _text(label: Label, kind: dt.DataType) -> str:
     if isinstance(label, bool):  # YAML reads yes, no, on and off as true and false: which one was it?
         raise ValueError
     return str(label)
 
 
-def _integer(label: Label, kind: Any) -> int:
+def _integer(label: Label, kind: dt.DataType) -> int:
     if isinstance(label, bool) or (isinstance(label, float) and label != math.floor(label)):
         raise ValueError
     return int(label)  # type: ignore[arg-type]
 
 
-def _float(label: Label, kind: Any) -> float:
+def _float(label: Label, kind: dt.DataType) -> float:
     if isinstance(label, bool) or math.isnan(float(label)):  # type: ignore[arg-type]
         raise ValueError
     number = float(label) + 0.0  # type: ignore[arg-type]
     return float(np.float32(number)) if kind.is_float32() else number
 
 
-def _boolean(label: Label, kind: Any) -> bool:
+def _boolean(label: Label, kind: dt.DataType) -> bool:
     if str(label).lower() not in ("true", "false", "0", "1"):
         raise ValueError
     return str(label).lower() in ("true", "1")
 
 
-def _decimal(label: Label, kind: Any) -> Decimal:
+def _decimal(label: Label, kind: dt.DataType) -> Decimal:
     if isinstance(label, bool):
         raise ValueError
     return Decimal(str(label))
 
 
-_READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]], ...] = (
+_READERS: tuple[tuple[Callable[[dt.DataType], bool], Callable[[Label, dt.DataType], object]], ...] = (
     (lambda k: k.is_string(), _text),
     (lambda k: k.is_boolean(), _boolean),
     (lambda k: k.is_integer(), _integer),
@@ -109,21 +118,21 @@ _READERS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], Any]], ...] = 
 )
 
 
-def matches_labels(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
+def matches_labels(columns: Sequence[ir.Value], labels: Sequence[Values]) -> ir.Value:
     """Whether the columns hold one of the labels; never unknown, NULL being a label like others."""
     ibis = need_ibis()
     first, *rest = columns
     kind = first.type()
 
-    def one_of(values: Sequence[Any]) -> Any:
+    def one_of(values: Values) -> ir.Value:
         known = [ibis.literal(v, type=kind) for v in values if v is not None]
         found = first.isin(known).fill_null(False) if known else ibis.literal(False)
         return found | first.isnull() if None in values else found
 
     if not rest:
         return one_of([label[0] for label in labels])
-    tails: dict[tuple[Any, ...], list[Any]] = {}  # what may follow, and after which values
-    follow: dict[Any, list[Any]] = {}
+    tails: dict[tuple[Values, ...], list[object]] = {}  # what may follow, and after which values
+    follow: dict[object, list[Values]] = {}
     for label in labels:
         follow.setdefault(label[0], []).append(tuple(label[1:]))
     for value, after in follow.items():
@@ -158,7 +167,7 @@ def normalized_plan(plan: Release) -> Release:
 
 
 def _formed_query(query: ReleaseQuery, forms: dict[str, ColumnFormat]) -> ReleaseQuery:
-    changed: dict[str, Any] = {}
+    changed: dict[str, object] = {}
     if isinstance(query.count, str):
         changed["count"] = _formed_condition(query.count, forms, "count")
     if query.where is not None:

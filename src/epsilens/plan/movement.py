@@ -43,7 +43,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,9 +58,12 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..laws.laplace import MOST_SHIFTS
 from ..worlds import Relation
-from .contribution import NoisyNumber, PersonContribution, Shift, Vertex
+from .contribution import NoisyNumber, PersonContribution, Vertex
 from .model import CorrelationSource, Release, Secret, Size
 from .noise import contribution, contributions
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
@@ -146,13 +149,14 @@ def _scaled_vertices(one: PersonContribution, factor: float) -> tuple[Vertex, ..
     if share >= 1:
         return one.replaced
     quiet = [v for v in one.replaced if not any(v.alone)]
-    most = {m.noisy: max(share * o.amount for v in quiet for o in v.moved if o.noisy is m.noisy)
-            for v in quiet for m in v.moved}  # fmt: skip
+    most: dict[NoisyNumber, float] = {}
+    for shift in (m for v in quiet for m in v.moved):
+        most[shift.noisy] = max(most.get(shift.noisy, 0.0), share * shift.amount)
+    most.pop(NoisyNumber.PEOPLE, None)
     made = [replace(v, moved=tuple(replace(m, amount=share * m.amount) for m in v.moved)) for v in quiet]
     for vertex in one.replaced:
         if any(vertex.alone):
-            moved = (replace(m, amount=min(m.amount, most.get(m.noisy, m.amount)))
-                     if m.noisy is not NoisyNumber.PEOPLE else m for m in vertex.moved)  # fmt: skip
+            moved = (replace(m, amount=min(m.amount, most.get(m.noisy, m.amount))) for m in vertex.moved)
             made.append(replace(vertex, moved=tuple(moved)))
     return tuple(made)
 
@@ -236,9 +240,11 @@ def _farthest(plan: Release, one: PersonContribution, options: tuple[Vertex, ...
         return options or (Vertex(),)
     most = {noisy: one.sensitivity(noisy, plan.mechanism.neighbours, 2) for noisy in one.noisy}
     quiet = [v for v in options if v.alone == (0, 0)]
-    longest = max(
-        quiet, key=lambda v: math.fsum(m.times * (m.amount / most[m.noisy]) ** 2 for m in v.moved), default=None
-    )
+
+    def length(vertex: Vertex) -> float:
+        return math.fsum(m.times * (m.amount / most[m.noisy]) ** 2 for m in vertex.moved)
+
+    longest = max(quiet, key=length, default=None)
     rest = tuple(v for v in options if v.alone != (0, 0))
     return (*rest, longest or Vertex()) if longest or not rest else rest
 
@@ -261,10 +267,9 @@ def _names_beside(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
 def _units(plan: Release, parts: tuple[PersonContribution, ...]) -> dict[tuple[int, NoisyNumber], float]:
     """What one unit of each number is in noise, but for ε."""
     power, shares = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1, plan.shares
+    relation = plan.mechanism.neighbours
     return {
-        (one.position, noisy): shares[one.position]
-        * one.part(noisy)
-        / one.sensitivity(noisy, plan.mechanism.neighbours, power)
+        (one.position, noisy): shares[one.position] * one.part(noisy) / one.sensitivity(noisy, relation, power)
         for one in parts
         for noisy in one.noisy
     }
@@ -306,16 +311,12 @@ def _below(low: Vertex, high: Vertex) -> bool:
     if low.alone[0] > high.alone[0] or low.alone[1] > high.alone[1]:
         return False
     for noisy in {m.noisy for m in low.moved}:
-        ours, theirs = _amounts(low.moved, noisy), _amounts(high.moved, noisy)
+        ours, theirs = ([m for m in v.moved if m.noisy is noisy] for v in (low, high))
         for amount in {m.amount for m in ours}:
             need = sum(m.times for m in ours if m.amount >= amount)
             if sum(m.times for m in theirs if m.amount >= amount) < need:
                 return False
     return True
-
-
-def _amounts(moved: Iterable[Shift], noisy: NoisyNumber) -> list[Shift]:
-    return [m for m in moved if m.noisy is noisy]
 
 
 def _bound(found: list[Movement]) -> Movement:
@@ -363,8 +364,10 @@ def _is_attained(
     values = [one.query.to_query().column for one in moving if one.query.kind.bounded]
     named = {name for one in moving for name in one.query.split_by}
     settled = {column for where in conditions for column in columns_of(where)}
-    if any(len({*told}) < len(told) for told in map(_condition_columns, conditions)):
-        return False  # two terms about one column may exclude each other
+    for where in conditions:
+        columns = [column for term in terms_of(where) for column in columns_of(term)]
+        if len({*columns}) < len(columns):
+            return False  # two terms about one column may exclude each other
     if any(one.data.unit or one.query.touched for one in moving):
         return False  # how many people a household has is not said, nor that a limit leaves something out
     lists = {(name, one.query.groups) for one in moving for name in one.query.split_by if one.query.groups}
@@ -378,10 +381,6 @@ def _is_attained(
     if replaces and len(moving) > 1:
         return False  # one query may want a world without the person where another wants both
     return all(_is_reachable(one, replaces) for one in moving)
-
-
-def _condition_columns(where: str) -> list[str]:
-    return [column for term in terms_of(where) for column in columns_of(term)]
 
 
 def _is_reachable(one: PersonContribution, replaces: bool) -> bool:
@@ -534,7 +533,7 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
         return None  # a count counts the person once, whatever their rows
     group = value_of(column_of(table, by, "data.related"), "data.related")
     covered = query.rows(table)
-    value: Any = ibis.literal(1.0)
+    value: ir.Value = ibis.literal(1.0)
     if query.bounds is not None:
         column = value_of(column_of(table, query.column, "query"), "query").cast("float64")
         value = column.clip(lower=query.bounds[0], upper=query.bounds[1])

@@ -8,11 +8,11 @@ computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
@@ -28,6 +28,9 @@ from .file import dotted_path, error_place
 from .labels import matches_labels, read_labels
 from .model import Data, Release, Size
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
 
 class ItemKind(Enum):
     """What a query counts or adds up, and what the limits on contributions are about."""
@@ -35,10 +38,6 @@ class ItemKind(Enum):
     PEOPLE = "people"  # the owner, once in a group
     MEMBERS = "members"  # the people of a unit, each once in a group
     ROWS = "rows"
-
-
-def _where_columns(where: str | None) -> set[str]:
-    return set(columns_of(where)) if where else set()
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Need:
     items: ItemKind
     most: int
     groups: int | None
-    labels: tuple[tuple[Any, ...], ...] | None
+    labels: tuple[tuple[object, ...], ...] | None
     public_size: bool = False
     touched: bool = False
 
@@ -98,7 +97,7 @@ def owner_columns(data: Data) -> list[str]:
     return [name for name in dict.fromkeys((data.owner, data.person)) if name is not None]
 
 
-def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
+def needs_of(table: ir.Table, plan: Release) -> tuple[Need, ...]:
     """The needs of a plan's queries, checked against the table's columns."""
     made = []
     with error_place("data.secret"):
@@ -114,10 +113,10 @@ def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
         ):
             query = asked.to_query()
             query.check(table)
-            labels = asked.labels
-            if labels is not None:
+            labels = None
+            if asked.labels is not None:
                 kinds = [value_of(column_of(table, name, "query"), "query").type() for name in query.groups]
-                labels = read_labels(labels, kinds, query.groups)
+                labels = read_labels(asked.labels, kinds, query.groups)
             if asked.size is Size.PUBLIC:
                 _check_public_size(query, plan, labels is not None)
             one = PersonContribution(i, asked, plan.data)
@@ -141,7 +140,8 @@ def _check_public_size(query: Query, plan: Release, listed: bool) -> None:
         raise refuse("people are added or removed, and the number of rows tells who is in the table")
     if query.groups and not listed:
         raise refuse("the names of its groups come from the data: list them as groups")
-    secret, changing = plan.data.hidden, _where_columns(query.where) | set(query.groups)
+    where = columns_of(query.where) if query.where else set()
+    secret, changing = plan.data.hidden, set(where) | set(query.groups)
     if changing and secret is None:
         raise refuse("without data.secret any column may be what an attacker asks about, and which rows are covered")
     if secret is not None and changing & (columns_of(secret.where) | set(secret.columns)):
@@ -164,7 +164,7 @@ class Survey:
 def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
     """One pass over the table; an owner that is not recorded, or an infinite value, is refused."""
     table, data = opened.table, needs[0].data
-    asked: dict[str, Any] = {"rows": table.count()}
+    asked: dict[str, ir.Value] = {"rows": table.count()}
     roles = {"unit": data.unit, "person": data.person}
     for role, name in roles.items():
         if name is not None:
@@ -209,7 +209,7 @@ class QueryColumns:
     of the exact sums, which ``grid`` puts together, before and after bounds.
     """
 
-    rows: Any
+    rows: ir.Table
     keys: list[str] = field(default_factory=list)
     covered: dict[int, str] = field(default_factory=dict)
     used: dict[int, str] = field(default_factory=dict)
@@ -219,7 +219,7 @@ class QueryColumns:
 
 
 def query_columns(
-    table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True
+    table: ir.Table, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True
 ) -> QueryColumns:
     """What these needs look at; with ``split`` they must be split by the same columns."""
     ibis = need_ibis()
@@ -227,15 +227,18 @@ def query_columns(
     summed = dict.fromkeys(n.query.column for n in needs if n.valued and n.query.column is not None)
     numbers = {name: f"epsilens number {j}" for j, name in enumerate(summed)}
     table = table.mutate(**{new: value_of(table[name], "query") for name, new in numbers.items()})
-    made: dict[str, Any] = {}
+    made: dict[str, ir.Value] = {}
     found = QueryColumns(None)
-    names: dict[Any, str] = {}  # what is computed already, under which name
+    names: dict[Hashable, str] = {}  # what is computed already, under which name
 
-    def once(key: Any, name: str, expression: Any) -> str:
+    def once(key: Hashable, name: str, of: Callable[..., ir.Value], *given: object) -> str:
         if key not in names:
             names[key] = f"{name}{len(made)}"
-            made[names[key]] = expression()
+            made[names[key]] = of(*given)
         return names[key]
+
+    def parts(key: Hashable, name: str, each: Sequence[ir.Value]) -> tuple[str, ...]:
+        return tuple(once((key, k), name, lambda part: part, part) for k, part in enumerate(each))
 
     data = needs[0].data
     if data.owner is not None:
@@ -250,25 +253,20 @@ def query_columns(
     for need in needs:
         i, query = need.position, need.query
         condition = (query.where, need.split_by if need.labels else None, need.labels)
-        covers = lambda need=need: _covers(table, need)  # noqa: E731 - computed at most once, under its key
-        found.covered[i] = found.used[i] = once(("covers", condition), "c", covers)
+        found.covered[i] = found.used[i] = once(("covers", condition), "c", _covers, table, need)
         if not need.valued or query.column is None or query.bounds is None:
             continue
         name, grid = query.column, seen.grids[query.column]
         number = table[numbers[name]]
-        used = lambda need=need, number=number: _covers(table, need) & number.notnull()  # noqa: E731
-        found.used[i] = once(("uses", condition, name), "u", used)
+        found.used[i] = once(("uses", condition, name), "u", _covers, table, need, number)
         if not sums:
             continue
         if seen.stepped:
             steps = SumSteps.of(*query.bounds)
-            cut = lambda steps=steps, number=number: steps.parts(number)[0]  # noqa: E731
-            found.value[i] = found.clamped[i] = (once(("steps", name, query.bounds), "s", cut),)
+            found.value[i] = found.clamped[i] = parts(("steps", name, query.bounds), "s", steps.parts(number)[:1])
             found.grid[i] = (steps, steps)
             continue
-        found.value[i] = tuple(
-            once(("value", name, k), "v", lambda part=part: part) for k, part in enumerate(grid.parts(number))
-        )
+        found.value[i] = parts(("value", name), "v", grid.parts(number))
         low, high = query.bounds
         if low <= seen.within[name][0] and seen.within[name][1] <= high:
             found.clamped[i], found.grid[i] = found.value[i], (grid, grid)
@@ -279,17 +277,15 @@ def query_columns(
         ends = (int(low), int(high)) if other.whole else (low, high)
         wide = number.cast("int64" if other.whole else "float64")
         cut = ibis.greatest(ibis.least(wide, ibis.literal(ends[1])), ibis.literal(ends[0]))
-        found.clamped[i] = tuple(
-            once(("clamped", name, query.bounds, k), "b", lambda part=part: part)
-            for k, part in enumerate(other.parts(cut))
-        )
+        found.clamped[i] = parts(("clamped", name, query.bounds), "b", other.parts(cut))
         found.grid[i] = (grid, other)
     found.rows = table.select(**made)
     return found
 
 
-def _covers(table: Any, need: Need) -> Any:
+def _covers(table: ir.Table, need: Need, number: ir.Value = None) -> ir.Value:
+    """The rows that a need covers; with the ``number`` that it sums, those that have one."""
     covered = need.query.rows(table)
-    if need.labels is None:
-        return covered
-    return covered & matches_labels([value_of(table[name], "query") for name in need.split_by], need.labels)
+    if need.labels is not None:
+        covered &= matches_labels([value_of(table[name], "query") for name in need.split_by], need.labels)
+    return covered if number is None else covered & number.notnull()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..data.schema.inference import ColumnRole, ColumnSchema, TableSchema, infer_schema
 from ..data.tables.address import without_password
@@ -65,10 +65,8 @@ def summary(found: TableSchema) -> str:
     """
     said = [_owner_sentence(found)]
     known = [c.name for c in found.columns if c.known]
-    if known:
-        said.append(f"An attacker may know {quoted_names(known)}.")
-    else:
-        said.append("Nothing was found that an attacker would know of a person.")
+    nothing = "Nothing was found that an attacker would know of a person."
+    said.append(f"An attacker may know {quoted_names(known)}." if known else nothing)
     secret = [c.name for c in found.columns if c.secret]
     if secret:
         said.append(f"People may want to keep {quoted_names(secret)} to themselves.")
@@ -184,100 +182,83 @@ class StarterParts:
     others: tuple[str, ...]
 
 
+#: A line of the plan, or one with its comment.
+Line: TypeAlias = str | tuple[str, str]
+
+
 def starter_yaml(table: str, title: str, found: TableSchema, chosen: StarterParts, warnings: Sequence[str]) -> str:
-    lines = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
+    lines: list[Line] = ["# A release to start from: edit what is marked 'choose', then run  epsilens assess FILE"]
     for warning in warnings:
         lines += textwrap.wrap(f"WARNING: {warning}", _LINE, initial_indent="# ", subsequent_indent="#   ")
+    lines += [f"title: {yaml_string(title)}", "data:", f"  table: {yaml_string(table)}", *_people_lines(found)]
+    together = found.person is not None or (found.nobody and found.unit is not None)
+    if together and chosen.split is not None and not chosen.split.steady:  # one group each would leave out the others
+        most = "choose without looking at the data: the most groups a person is counted in"
+        lines.append(("  max_groups: 3", most))
     lines += [
-        f"title: {yaml_string(title)}",
-        "data:",
-        f"  table: {yaml_string(table)}",
-        *_people_lines(found),
-        *(_groups_lines(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
         *_known_lines(chosen),
-        *_secret_lines(chosen.secret),
+        _secret_line(chosen.secret),
         *_read_lines(chosen.read),
         "queries:",
-        *_count_lines(chosen.split),
+        ("  - count: true", "people, or those who meet a condition: count: age > 30"),
+    ]
+    if chosen.split is not None:
+        lines += [
+            (f"    by: {yaml_string(chosen.split.column.name)}", "choose: how the answers are split"),
+            ("    threshold: auto", "publish groups with enough people; or list those that are published"),
+        ]
+    lines += [
         *_average_lines(chosen.amount),
         "mechanism:",
-        _commented_line("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
-        _commented_line("  epsilon: 1.0", "choose: the total, which the queries share"),
+        ("  noise: laplace", "or gaussian, with delta: 1.0e-6"),
+        ("  epsilon: 1.0", "choose: the total, which the queries share"),
         "adversary:",
-        _commented_line("  prior: 0.5", "how likely they think the person is in the data"),
-        _commented_line("  knows: one answer", "nothing | one answer"),
-        _commented_line(
-            "  baseline: 0.01", "how often re-identification succeeds against a release without the person"
-        ),
+        ("  prior: 0.5", "how likely they think the person is in the data"),
+        ("  knows: one answer", "nothing | one answer"),
+        ("  baseline: 0.01", "how often re-identification succeeds against a release without the person"),
         "limits:",
-        _commented_line("  success: 0.55", "choose: right guesses tolerated; 0.5 is a coin"),
-        _commented_line("  # error: 0.1", "the error tolerated, as a share of the answer"),
+        ("  success: 0.55", "choose: right guesses tolerated; 0.5 is a coin"),
+        ("  # error: 0.1", "the error tolerated, as a share of the answer"),
     ]
-    return "\n".join(lines) + "\n"
+    return "".join(
+        f"{line if isinstance(line, str) else f'{line[0].ljust(_WIDTH - 1)} # {line[1]}'}\n" for line in lines
+    )
 
 
-def _commented_line(line: str, comment: str) -> str:
-    return f"{line.ljust(_WIDTH - 1)} # {comment}"
-
-
-def _people_lines(found: TableSchema) -> list[str]:
-    lines = []
+def _people_lines(found: TableSchema) -> list[Line]:
+    lines: list[Line] = []
     if found.person is not None:
         why = "its name says whose row it is" if found.person.named else "its values come back like a person's"
         others = f"; else {quoted_names([o.name for o in found.others], 'or')}" if found.others else ""
         lines += [
-            _commented_line(f"  person: {yaml_string(found.person.name)}", f"choose: {why}{_comment(others)}"),
-            _commented_line("  max_rows: 5", "choose without looking at the data: the most rows of one person to use"),
+            (f"  person: {yaml_string(found.person.name)}", f"choose: {why}{_comment(others)}"),
+            ("  max_rows: 5", "choose without looking at the data: the most rows of one person to use"),
         ]
     elif found.single is not None:
-        lines.append(
-            _commented_line(f"  # person: {yaml_string(found.single.name)}", "not needed: it is different in every row")
-        )
+        lines.append((f"  # person: {yaml_string(found.single.name)}", "not needed: it is different in every row"))
     elif found.unit is not None:
         lines += [
-            _commented_line(
-                f"  unit: {yaml_string(found.unit.name)}", "choose: who is protected together; no column names a person"
-            ),
-            _commented_line(
-                "  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"
-            ),
+            (f"  unit: {yaml_string(found.unit.name)}", "choose: who is protected together; no column names a person"),
+            ("  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"),
         ]
     else:
         maybe = found.others[0].name if found.others else "id"
-        lines.append(
-            _commented_line(
-                f"  # person: {yaml_string(maybe)}", "choose: the column that says whose row it is; none was found"
-            )
-        )
+        why = "choose: the column that says whose row it is; none was found"
+        lines.append((f"  # person: {yaml_string(maybe)}", why))
     if found.unit is not None and not found.nobody:
-        lines.append(
-            _commented_line(f"  # unit: {yaml_string(found.unit.name)}", "to protect everyone who shares it together")
-        )
+        lines.append((f"  # unit: {yaml_string(found.unit.name)}", "to protect everyone who shares it together"))
     return lines
 
 
-def _groups_lines(split: Grouping | None) -> list[str]:
-    """Where people are in several groups, one each would leave out the others."""
-    if split is None or split.steady:
-        return []
-    return [
-        _commented_line("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")
-    ]
-
-
-def _known_lines(chosen: StarterParts) -> list[str]:
-    lines = ["  quasi_identifiers:".ljust(_WIDTH - 1) + " # choose: what an attacker may know about a person"]
-    lines += [
-        _commented_line(f"    - {yaml_string(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known
-    ]
+def _known_lines(chosen: StarterParts) -> list[Line]:
+    choose = "choose: what an attacker may know about a person"
+    lines: list[Line] = [("  quasi_identifiers:", choose)]
+    lines += [(f"    - {yaml_string(c.name)}", _comment(c.meaning or "few values")) for c in chosen.known]
     if not chosen.known:
-        lines[0] = _commented_line(
-            "  quasi_identifiers: []", "choose: what an attacker may know about a person; nothing was found"
-        )
+        lines = [("  quasi_identifiers: []", f"{choose}; nothing was found")]
     if chosen.others:
-        rest = f"# Other columns: {', '.join(map(yaml_string, chosen.others))}"
         lines += textwrap.wrap(
-            rest,
+            f"# Other columns: {', '.join(map(yaml_string, chosen.others))}",
             _LINE,
             initial_indent="    ",
             subsequent_indent="    #   ",
@@ -287,29 +268,27 @@ def _known_lines(chosen: StarterParts) -> list[str]:
     return lines
 
 
-def _secret_lines(column: ColumnSchema | None) -> list[str]:
+def _secret_line(column: ColumnSchema | None) -> Line:
     """A condition that needs no value of the table where there is one, else a line to fill in."""
     if column is None:
-        return [
-            _commented_line("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")
-        ]
+        return "  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row"
     name, number = _condition_name(column.name), "int" in column.kind or "float" in column.kind
     meant = f" ({_comment(column.meaning)})" if column.meaning else ""
     why = f"choose: what the attacker wants to learn{meant}"
     if column.kind == "boolean":
-        return [_commented_line(f"  secret: {yaml_string(name)}", why)]
+        return f"  secret: {yaml_string(name)}", why
     if number and column.distinct == 2:
-        return [_commented_line(f"  secret: {yaml_string(f'{name} = 1')}", why)]
+        return f"  secret: {yaml_string(f'{name} = 1')}", why
     if column.bounds is not None:
-        return [_commented_line(f"  secret: {yaml_string(f'{name} > {sum(column.bounds) / 2:g}')}", why)]
+        return f"  secret: {yaml_string(f'{name} > {sum(column.bounds) / 2:g}')}", why
     condition = f"{name} = {'…' if number else chr(39) + '…' + chr(39)}"
-    return [_commented_line(f"  # secret: {yaml_string(condition)}", f"{why}; fill in the value")]
+    return f"  # secret: {yaml_string(condition)}", f"{why}; fill in the value"
 
 
-def _read_lines(columns: Sequence[ColumnSchema]) -> list[str]:
+def _read_lines(columns: Sequence[ColumnSchema]) -> list[Line]:
     if not columns:
         return []
-    lines = [_commented_line("  read:", "how columns of text are read; what cannot be read so counts as empty")]
+    lines: list[Line] = [("  read:", "how columns of text are read; what cannot be read so counts as empty")]
     for column in columns:
         assert column.form is not None
         why = {
@@ -321,7 +300,7 @@ def _read_lines(columns: Sequence[ColumnSchema]) -> list[str]:
         }[column.form.kind]
         if column.form.empty and column.form.kind is ParsedType.TEXT:
             why = "some words stand for nothing"
-        lines.append(_commented_line(f"    {yaml_string(column.name)}: {_form(column.form)}", why))
+        lines.append((f"    {yaml_string(column.name)}: {_form(column.form)}", why))
     return lines
 
 
@@ -336,35 +315,19 @@ def _form(form: ColumnFormat) -> str:
     return form.kind.value if len(parts) == 1 else "{" + ", ".join(parts) + "}"
 
 
-def _count_lines(split: Grouping | None) -> list[str]:
-    lines = [_commented_line("  - count: true", "people, or those who meet a condition: count: age > 30")]
-    if split is not None:
-        lines += [
-            _commented_line(f"    by: {yaml_string(split.column.name)}", "choose: how the answers are split"),
-            _commented_line(
-                "    threshold: auto", "publish groups with enough people; or list those that are published"
-            ),
-        ]
-    return lines
-
-
-def _average_lines(amount: ColumnSchema | None) -> list[str]:
+def _average_lines(amount: ColumnSchema | None) -> list[Line]:
     if amount is None:
         return []
     if amount.bounds is None:
         return [
-            _commented_line(
-                f"  # - average: {yaml_string(amount.name)}", "an average or a sum needs bounds, and nothing says what"
-            ),
-            _commented_line("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
+            (f"  # - average: {yaml_string(amount.name)}", "an average or a sum needs bounds, and nothing says what"),
+            ("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
         ]
     low, high = amount.bounds
+    usual = f"choose without looking at the data (usual for {_comment(amount.meaning or 'it')}): beyond is cut off"
     return [
-        _commented_line(f"  - average: {yaml_string(amount.name)}", "choose: a number people have"),
-        _commented_line(
-            f"    bounds: [{low:.15g}, {high:.15g}]",
-            f"choose without looking at the data (usual for {_comment(amount.meaning or 'it')}): beyond is cut off",
-        ),
+        (f"  - average: {yaml_string(amount.name)}", "choose: a number people have"),
+        (f"    bounds: [{low:.15g}, {high:.15g}]", usual),
     ]
 
 
@@ -445,9 +408,12 @@ class Start(Result):
         """Plain values, with a schema version."""
         found = asdict(self.understanding)
         return {
-            "schema": 1, "sentence": self.sentence, "warnings": list(self.warnings), "yaml": self.yaml,
+            "schema": 1,
+            "sentence": self.sentence,
+            "warnings": list(self.warnings),
+            "yaml": self.yaml,
             "understanding": {**found, "columns": list(found["columns"]), "others": list(found["others"])},
-        }  # fmt: skip
+        }
 
     def __repr__(self) -> str:
         found = self.understanding
@@ -456,7 +422,11 @@ class Start(Result):
 
 
 def init(
-    table: Any, engine: Any = None, *, name: str | None = None, progress: Callable[[int, int, str], None] | None = None
+    table: object,
+    engine: object = None,
+    *,
+    name: str | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Start:
     """A commented plan for ``table``, anything that :func:`epsilens.scan` opens.
 
@@ -514,11 +484,9 @@ def _starter_parts(found: TableSchema, split: Grouping | None) -> StarterParts:
 def _split(opened: OpenTable, found: TableSchema) -> Grouping | None:
     """A column of few groups, rarely empty: best one in which people stay, that others know of them, of many groups."""
     owners = {o.name for o in (found.person, found.single, found.unit) if o is not None}
-    fit = [
-        c for c in found.columns
-        if c.role in (ColumnRole.CATEGORY, ColumnRole.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
-        and c.name not in owners and c.empty <= _RARELY * found.rows
-    ]  # fmt: skip
+    groups = [c for c in found.columns if c.role in (ColumnRole.CATEGORY, ColumnRole.CODE) and not c.secret]
+    few = [c for c in groups if 2 <= c.distinct <= _FEW_GROUPS and c.empty <= _RARELY * found.rows]
+    fit = [c for c in few if c.name not in owners]
     small = [c for c in fit if c.distinct <= 12] or fit
     likely = sorted(small, key=lambda c: (c.known, c.distinct), reverse=True)[:_LOOKED_AT]
     steady = _constant_columns(opened, found, likely)
