@@ -16,8 +16,8 @@ BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
 SITE    := .venv-docs
 FIRST   := .venv-light
-# What quick does not even load: a browser, and the fuzzer with the plugin it brings.
-QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
+# What quick does not even load: a browser, and the doctests.
+QUICK   := -m "not slow and not spark" --ignore=tests/browser
 # One test process a core, at least two (each that meets them starts a Spark and a browser of its own); eight fill memory.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder

@@ -5,15 +5,16 @@ Usage::
     python -m scripts.slow           # measures every test
     python -m scripts.slow --tidy    # measures nothing: follows tests that moved, drops those that are gone
 
-A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and
-that of the processes it waited for: ``make quick`` leaves it out. From ``LONG`` seconds on (``tests/conftest.py``)
+A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and that
+of the processes it started or asked: ``make quick`` leaves it out. From ``LONG`` seconds on (``tests/conftest.py``)
 ``make test`` runs a part of its examples. Processor time, not the clock: what else the machine does hardly matters. The
-browser is a process that outlives its tests, so those are slow by where they lie.
+browser's tests are slow by where they lie.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import subprocess
@@ -34,18 +35,33 @@ FOLDER = "EPSILENS_TIMES"
 _taken: defaultdict[str, float] = defaultdict(float)
 
 
-def processor() -> float:
-    """Seconds of processor time this process and those it waited for have used."""
-    used = os.times()
-    return time.process_time() + used.children_user + used.children_system
+def others() -> float:
+    """Seconds of processor time of the processes that this one started, and those started: the ended and the living."""
+    used, parents = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            _, parent, *fields = path.read_text("utf-8").rpartition(")")[2].split()
+            number = int(path.parent.name)
+            parents[number] = int(parent)
+            used[number] = sum(map(int, fields[9:13])) / os.sysconf("SC_CLK_TCK")
+    own = os.times()
+    return own.children_user + own.children_system + sum(used[one] for one in used if _below(one, parents))
+
+
+def _below(number: int, parents: dict[int, int]) -> bool:
+    while number := parents.get(number, 0):
+        if number == os.getpid():
+            return True
+    return False
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Take the time of one test, its set-up and its tear-down."""
-    before = processor()
+    """Take the time of one test, its set-up and its tear-down; what a server does for it counts when it does it."""
+    elsewhere, here = others(), time.process_time()
     result = yield
-    _taken[item.nodeid.partition("[")[0]] += processor() - before
+    here = time.process_time() - here
+    _taken[item.nodeid.partition("[")[0]] += max(here, here + others() - elsewhere)
     return result
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from mpmath import mp
 from tests.examples import examples
@@ -38,10 +39,11 @@ for _number, _usual in (
 #: The functions that took longest, and their seconds, when ``make slow`` last measured them all.
 _LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
 SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
-#: ``make quick`` leaves out all of them. Of those that take so many seconds or more ``make test`` runs as many of their
-#: examples, evenly spread, as take ``SHARE`` seconds; ``make full`` runs all.
-LONG = 2.0
-SHARE = 1.0
+#: ``make quick`` leaves out all of them. Of those that take ``LONG`` seconds or more ``make test`` runs as many
+#: examples, evenly spread, as take ``SHARE`` seconds; one at least unless it takes ``MOST``. ``make full`` runs all.
+LONG = 0.6
+SHARE = 0.3
+MOST = 2.0
 #: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
 WAITING = 60.0
 DIGITS = 50
@@ -68,11 +70,27 @@ def function_of(item: pytest.Item) -> str:
     return item.nodeid.partition("[")[0]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[list[pytest.Collector]]:
+    """Nothing looks for examples to run in the tests that have none."""
+    made = yield
+    return made if b">>> " in file_path.read_bytes() else [one for one in made if not isinstance(one, DoctestModule)]
+
+
+def kept(seconds: float, count: int) -> int:
+    """How many examples of a test ``make test`` runs, by what all of them take."""
+    if seconds < LONG:
+        return count
+    return max(int(SHARE / seconds * count), int(seconds / count < MOST))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     examples = Counter(function_of(item) for item in items)
     seen: Counter[str] = Counter()
     needed: defaultdict[str, float] = defaultdict(float)
     for item in items:
+        if item.get_closest_marker("spark") and scope_of(item.nodeid) != "spark":
+            raise pytest.UsageError(f"{item.nodeid} runs on Spark: its name must say so")
         name = function_of(item)
         file = name.partition("::")[0]
         seen[name] += 1
@@ -81,15 +99,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if name not in SLOW:
             continue
         item.add_marker(pytest.mark.slow)
-        # A process is counted where it is waited for, which an example of the docs may be that merely comes next.
-        if SLOW[name] >= LONG and name.startswith("tests/"):
-            kept = int(SHARE / SLOW[name] * examples[name])
-            if seen[name] * kept // examples[name] == (seen[name] - 1) * kept // examples[name]:
+        if name.startswith("tests/"):
+            some = kept(SLOW[name], examples[name])
+            if seen[name] * some // examples[name] == (seen[name] - 1) * some // examples[name]:
                 item.add_marker(pytest.mark.long)
                 continue
         needed[file] += SLOW[name] / examples[name]
     # Files are handed out in this order (--no-loadscope-reorder): the longest first, so that none is left for the end.
     items.sort(key=lambda item: -needed[item.nodeid.partition("::")[0]])
+
+
+def scope_of(name: str) -> str:
+    """The tests one process runs: those of a file, but all that need a Spark, and all that need a browser."""
+    if "spark" in name:
+        return "spark"
+    return "browser" if "/browser/" in name else name.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A Spark, a server and a browser are started once in a run, and not once in each of its processes."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Shared(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return scope_of(nodeid)
+
+    return Shared(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -6,6 +6,7 @@ Which room may import which is import-linter's part (``make check``, the contrac
 from __future__ import annotations
 
 import ast
+import gc
 import re
 import tomllib
 from collections import Counter
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,7 +46,21 @@ def name_of(path: Path) -> str:
 
 @cache
 def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(HOUSE.rglob("*.py"))}
+    gc.disable()  # millions of nodes, none of them garbage
+    try:
+        return {path: ast.parse(path.read_text("utf-8")) for path in sorted(HOUSE.rglob("*.py"))}
+    finally:
+        gc.enable()
+
+
+def statements(body: list[Any], late: bool = False, typing: bool = False) -> Iterator[tuple[Any, bool, bool]]:
+    """Every statement, whether it stands in a function, and whether only a type checker reads it."""
+    for node in body:
+        yield node, late, typing
+        inside = late or isinstance(node, ast.FunctionDef)
+        checked = typing or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, part, []), inside, checked)
 
 
 @cache
@@ -54,7 +70,7 @@ def names() -> frozenset[str]:
 
 def taken(path: Path, tree: ast.Module) -> Iterator[tuple[int, str, ast.alias]]:
     """Each name a module takes from another one of ours, late or not: the line, the other module, the name."""
-    for node in ast.walk(tree):
+    for node, *_ in statements(tree.body):
         if not isinstance(node, ast.ImportFrom):
             continue
         source = node.module or ""
@@ -69,7 +85,7 @@ def private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def crossings(path: Path, tree: ast.Module) -> Iterator[str]:
+def crossings(path: Path, tree: ast.Module, text: str) -> Iterator[str]:
     """Where a module takes a private name from another: ``from x import _y``, and ``x._y`` for a module x."""
     local: dict[str, str] = {}
     for line, source, alias in taken(path, tree):
@@ -77,6 +93,8 @@ def crossings(path: Path, tree: ast.Module) -> Iterator[str]:
             yield f"{name_of(path)}:{line} from {source} import {alias.name}"
         elif f"{source}.{alias.name}" in names():
             local[alias.asname or alias.name] = f"{source}.{alias.name}"
+    if not any(f"{name}._" in text for name in local):
+        return
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and private(node.attr):
             owner = local.get(node.value.id)
@@ -92,7 +110,8 @@ def through_the_door(path: Path, tree: ast.Module) -> Iterator[str]:
 
 
 def test_no_private_name_crosses_a_module() -> None:
-    assert [found for path, tree in modules().items() for found in crossings(path, tree)] == []
+    each = ((path, tree, path.read_text("utf-8")) for path, tree in modules().items())
+    assert [found for one in each for found in crossings(*one)] == []
 
 
 def test_no_room_reaches_up_through_the_door() -> None:
@@ -107,20 +126,15 @@ def test_no_module_is_too_long() -> None:
 def importers() -> Iterator[tuple[str, str, bool]]:
     """Who imports whom among modules, and whether late (in a function); what only a type checker reads is left out."""
     for path, tree in modules().items():
-        late = {id(n) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
-        typing = {
-            id(n) for i in ast.walk(tree) if isinstance(i, ast.If) and "TYPE_CHECKING" in ast.unparse(i.test)
-            for n in ast.walk(i)
-        }  # fmt: skip
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and id(node) not in typing:
+        for node, late, typing in statements(tree.body):
+            if isinstance(node, ast.ImportFrom) and not typing:
                 package = path.relative_to(HOUSE.parent).parent.parts
                 stem = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
                 source = ".".join(filter(None, [stem, node.module]))
                 for alias in node.names:
                     other = f"{source}.{alias.name}" if f"{source}.{alias.name}" in names() else source
                     if other in names() and other != name_of(path):
-                        yield name_of(path), other, id(node) in late
+                        yield name_of(path), other, late
 
 
 def spent() -> dict[str, int]:
@@ -130,7 +144,7 @@ def spent() -> dict[str, int]:
     pairs = set(importers())
     users = Counter(other for _, other in {(user, other) for user, other, _ in pairs})
     small = [p for p, text in texts.items() if text.count("\n") < 250 and p.name not in ("__init__.py", "__main__.py")]
-    nodes = [node for tree in modules().values() for node in ast.walk(tree)]
+    nodes = [node for tree in modules().values() for node, *_ in statements(tree.body)]
     classes = Counter(n.name for n in nodes if isinstance(n, ast.ClassDef) and not n.name.startswith("_"))
     arguments = [n.args for n in nodes if isinstance(n, ast.FunctionDef)]
     return {
@@ -174,11 +188,7 @@ def test_every_slow_test_is_there() -> None:
         known.setdefault(path, set()).add(rest.split("::")[-1])
     for path, functions in known.items():
         if path.startswith("tests/"):
-            there = {
-                node.name
-                for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
-                if isinstance(node, ast.FunctionDef)
-            }
+            there = set(re.findall(r"^ *def (\w+)", (ROOT / path).read_text("utf-8"), re.M))
             assert functions <= there, path
         else:  # a doctest is named by what it documents
             assert (ROOT / path).exists(), path
@@ -193,7 +203,7 @@ def late():
     return pairs._z
 """
     path, tree = HOUSE / "mechanisms" / "made_up.py", ast.parse(code)
-    assert list(crossings(path, tree)) == [
+    assert list(crossings(path, tree, code)) == [
         "epsilens.mechanisms.made_up:2 from epsilens.laws import _x",
         "epsilens.mechanisms.made_up:5 from epsilens.errors import _y",
         "epsilens.mechanisms.made_up:6 epsilens.laws.composition._z",

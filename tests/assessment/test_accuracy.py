@@ -506,7 +506,7 @@ def test_the_spread_is_that_of_the_table(stays: pd.DataFrame) -> None:
 
 
 @pytest.mark.spark
-def test_both_engines_see_the_same_spread(stays: pd.DataFrame) -> None:
+def test_spark_sees_the_same_spread(stays: pd.DataFrame) -> None:
     """And so try the same candidates, whose answers are compared where answers are."""
     plan = plan_of_proposals({"sum": "days", "bounds": [0, 4], "by": "ward"})
     with open_table(stays) as duckdb, open_table(stays, "spark") as spark:

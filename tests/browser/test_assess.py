@@ -110,6 +110,7 @@ def test_a_dropped_file_is_read(visit: Visit) -> None:
         VISITS,
     )
     shown(page, f"{FORM} >> text=dropped.csv")
+    assert page.locator("#f-person option").all_inner_texts().count("Patient ID") == 1  # its columns are offered
 
 
 def test_conditions_are_picked_or_typed(visit: Visit) -> None:

@@ -66,6 +66,7 @@ def test_a_slider_by_mouse_and_the_way_back(visit: Visit) -> None:
     page.go_back()  # a whole drag is one step
     page.wait_for_url("**epsilon=1")
     _waits_for(page, explain(el.laplace(epsilon=1.0)))
+    assert page.input_value("#f-epsilon") == "1"
 
 
 def test_exact_entry_moves_the_slider(visit: Visit) -> None:
@@ -295,3 +296,4 @@ def test_the_other_views_without_javascript(visit: Visit) -> None:
     page.wait_for_selector(".card:nth-child(3)")
     page.click("button:has-text('Take B away')")
     page.wait_for_function("() => document.querySelectorAll('.card').length === 2")
+    assert page.input_value("#f-a_epsilon") == "0.7"

@@ -48,6 +48,20 @@ def elsewhere(request: pytest.FixtureRequest) -> Place:
     return _place(request)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Spark takes seconds for what the others do at once: ``on_spark`` says which examples of a test it has its turn
+    with, and the others are not made for it."""
+
+    def wanted(item: pytest.Item) -> bool:
+        mark, call = item.get_closest_marker("on_spark"), getattr(item, "callspec", None)
+        if mark is None or call is None or "pyspark" not in call.params.values():
+            return True
+        return bool(mark.args[0](**{name: value for name, value in call.params.items() if value != "pyspark"}))
+
+    config.hook.pytest_deselected(items=[item for item in items if not wanted(item)])
+    items[:] = [item for item in items if wanted(item)]
+
+
 def _place(request: pytest.FixtureRequest) -> Place:
     if request.param == "pyspark":
         request.getfixturevalue("spark")

@@ -32,10 +32,9 @@ from epsilens.plan.movement import correlation_factors
 ON_SPARK = ("rows", "unit, fewer groups")
 
 
+@pytest.mark.on_spark(lambda name: name in ON_SPARK)
 @pytest.mark.parametrize("name", DATA)
 def test_answers_are_those_of_plain_python(place: Place, name: str) -> None:
-    if place.name == "pyspark" and name not in ON_SPARK:
-        pytest.skip("Spark has its turn with other limits")
     made, data = table(), DATA[name]
     rows, release = made.to_pylist(), plan(data)
     with open_table(place.put(made), place.engine) as opened:
@@ -145,11 +144,10 @@ def on_duckdb(name: str) -> list[Any]:
         return taken(opened, read_release(PLANS[name]))
 
 
+@pytest.mark.on_spark(lambda name: name == "rows")
 @pytest.mark.parametrize("name", PLANS)
 def test_what_plans_take_from_a_table_is_the_same_to_the_digit(elsewhere: Place, name: str) -> None:
     place = elsewhere
-    if place.name == "pyspark" and name != "rows":
-        pytest.skip("Spark has its turn with another plan")
     with open_table(place.put(visits(), "Visits 1"), place.engine) as opened:
         found = taken(opened, read_release(PLANS[name]))
     assert found == on_duckdb(name)
@@ -177,8 +175,6 @@ def test_text_that_is_read_in_a_form(elsewhere: Place) -> None:
             "day": ["31.12.2023", "01.02.2024", "", "29.02.2024", None],
         }
     )
-    if elsewhere.name == "pyspark":
-        pytest.skip("Spark takes its time")
     found = assess(FORMS, table=elsewhere.put(made)).to_dict()["queries"]
     assert [{tuple(a["group"]): a["value"] for a in query["answers"]} for query in found] == [
         {("ärzte",): 3, ("öl",): 1, ("(empty)",): 1},

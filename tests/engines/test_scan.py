@@ -48,12 +48,11 @@ def frame(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table({n: pa.array([r[n] for r in rows], k) for n, k in zip(rows[0], KINDS, strict=True)})
 
 
+@pytest.mark.on_spark(lambda who, inside: inside is (who is not None))
 @pytest.mark.parametrize("who", [None, "Patient ID"])
 @pytest.mark.parametrize("inside", [False, True])
 def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool) -> None:
     """By both roll-ups: the one here, and the one in the engine for tables with too many combinations."""
-    if place.name == "pyspark" and inside is (who is None):
-        pytest.skip("Spark has its turn with the other half")
     rows = messy()
     columns = list(rows[0])[1:5] if inside else list(rows[0])[1:]
     expected = isolation(rows, columns, who)
@@ -85,11 +84,10 @@ QUERIES = [
 ]
 
 
+@pytest.mark.on_spark(lambda least: least == 1)
 @pytest.mark.parametrize("least", [1, 2])
 def test_planned_queries_by_hand_and_to_the_digit(place: Place, least: int) -> None:
     """On DuckDB too, whose threads hand over rows in any order."""
-    if place.name == "pyspark" and least == 2:
-        pytest.skip("Spark has its turn with the other one")
 
     def asked(table: Any, engine: Any = None) -> Any:
         return scan(
@@ -163,12 +161,11 @@ CORRELATIONS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.on_spark(lambda name: name in ("chain", "over time"))
 @pytest.mark.parametrize("name", CORRELATIONS)
 def test_correlation(elsewhere: Place, name: str) -> None:
     """Counts to the digit; a covariance to ten of them, because its sums are floating ones."""
     place = elsewhere
-    if place.name == "pyspark" and name not in ("chain", "over time"):
-        pytest.skip("Spark has its turn with other models")
     made = households()
     with patch("epsilens.data.correlation.moments.DRAWS", 80):
         found = same(correlate(place.put(made), engine=place.engine, **CORRELATIONS[name]))
@@ -185,11 +182,10 @@ def test_correlation(elsewhere: Place, name: str) -> None:
         assert found == expected
 
 
+@pytest.mark.on_spark(lambda: False)  # it takes a minute for them
 def test_many_queries_are_not_nested_too_deep(elsewhere: Place) -> None:
     """SQLite's parser gives up at some twenty tables within tables."""
     place = elsewhere
-    if place.name == "pyspark":
-        pytest.skip("Spark takes a minute for them")
     queries = [f"average visits bounds 0 {n} where age > {n} by site" for n in range(1, 6)]
     queries += [f"count where age > {n} by ill" for n in range(1, 6)]
     found = scan(place.put(PEOPLE), ["site", "age"], person="who", queries=queries, engine=place.engine)

@@ -136,7 +136,7 @@ def test_against_plain_python(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["fewer groups"])  # the other limits on Spark: tests/engines, against plain Python
 @pytest.mark.spark
-def test_both_engines_agree_exactly(name: str, spark: Any) -> None:
+def test_spark_agrees_exactly(name: str, spark: Any) -> None:
     made, release = table(), plan(DATA[name])
     assert answers(made, release) == answers(made, release, "spark")
     assert people(made, release, 50) == people(made, release, 50, "spark")

@@ -294,7 +294,7 @@ def test_a_plan_that_changed_since_it_was_assessed(
     offer = offered(asked, page, people=people)
     _, data = sent(offer)
     offers: Any = asked.app.state.offers  # type: ignore[attr-defined]
-    held = offers.get(data["offer"], asked.cookies["epsilens-visitor"], offer.url.path.split("/")[3])
+    held = offers.of(data["offer"], asked.cookies["epsilens-visitor"], offer.url.path.split("/")[3])
     held.made = {**held.made, "assessed": "of another plan"}
     shown = followed(asked, confirmed(asked, offer))
     assert shown.status_code == 422
