@@ -86,7 +86,7 @@ def main() -> None:
         print(f"{rows:,} rows, 32 queries; seconds of the processor, and on the clock", flush=True)
         for name in asked.plan:
             plan = planned(name, path)
-            kept = {"people": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
+            kept = {"account": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
             exact = told(name, "numbers", partial(exact_cells, plan))
             told(name, "promise", partial(plan_guarantee, plan))
             told(name, "noise", partial(draw_answers, plan, drawings_of(plan), exact))

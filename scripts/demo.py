@@ -102,7 +102,7 @@ def publish(folder: Path, epsilon: float) -> Published:
     ledger = Ledger(folder / "ledger.db")
     if ledger.account(PEOPLE).limits is None:
         ledger.limit(PEOPLE, success=SUCCESS)
-    return release(plan, output=folder / "answers.csv", ledger=ledger, people=PEOPLE)
+    return release(plan, output=folder / "answers.csv", ledger=ledger, account=PEOPLE)
 
 
 def main(arguments: list[str] | None = None) -> int:

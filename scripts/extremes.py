@@ -59,7 +59,7 @@ def questions(chance: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "epsilon", {"delta": pick(DELTAS)}
     yield "delta", {"epsilon": pick(EPSILONS)}
     yield "roc", {"fpr": pick(PROBABILITIES)}
-    yield "tradeoff", {"alpha": pick(PROBABILITIES)}
+    yield "tradeoff", {"fpr": pick(PROBABILITIES)}
     yield "precision", {"recall": pick(PROBABILITIES), "prior": pick(PRIORS)}
     yield "success", {"prior": pick(PRIORS)}
     yield "fbeta", {"beta": pick((0.5, 1.0, 2.0)), "prior": pick(PRIORS)}

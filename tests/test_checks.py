@@ -39,13 +39,13 @@ Call = Callable[[Any], Any]
 E = el.laplace(epsilon=1.0)
 
 READINGS: dict[str, tuple[str, Call]] = {
-    "tradeoff": ("alpha", E.tradeoff),
+    "tradeoff": ("fpr", E.tradeoff),
     "roc": ("fpr", E.roc),
-    "recall": ("alpha", E.recall),
+    "recall": ("fpr", E.recall),
     "attack_success": ("baseline", E.attack_success),
     "success": ("prior", E.success),
     "posterior": ("prior", E.posterior),
-    "precision": ("alpha", lambda v: E.precision(0.1 if v is None else v) if v is not None else E.precision(alpha="")),
+    "precision": ("fpr", lambda v: E.precision(0.1 if v is None else v) if v is not None else E.precision(fpr="")),
     "precision prior": ("prior", lambda v: E.precision(0.1, v)),
     "precision recall": ("recall", lambda v: E.precision(recall="" if v is None else v)),
     "fbeta prior": ("prior", lambda v: E.fbeta(1.0, v)),

@@ -172,8 +172,8 @@ class Experiment(ValueSemantics, Result):
         asked = None if isinstance(reading, str) and reading == "tradeoff" else find_reading(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
-        elif set(arguments) != {"alpha"}:
-            raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
+        elif set(arguments) != {"fpr"}:
+            raise InputError("a bracket of tradeoff takes fpr alone: give false-positive rates, such as fpr=0.05")
         if self.law.members is not None:
             return self._brackets(reading, arguments)
         value = getattr(self, reading)(**arguments)
@@ -184,7 +184,7 @@ class Experiment(ValueSemantics, Result):
         elif self.law.known is Exactness.BOUND or (
             asked is not None and asked.whole and self.law.pointwise
         ):  # each entry of an array has a floor of its own
-            floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
+            floor: Any = asked.floor if asked is not None else lambda fpr: 1 - fpr
             other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)
         if self.law.known is Exactness.BRACKET:  # that of a trade-off is asked of the recall
@@ -211,17 +211,17 @@ class Experiment(ValueSemantics, Result):
     # -- the curve ----------------------------------------------------------------------------------------------
 
     @overload
-    def tradeoff(self, alpha: Real) -> float: ...
+    def tradeoff(self, fpr: Real) -> float: ...
     @overload
-    def tradeoff(self, alpha: Several) -> Array: ...
+    def tradeoff(self, fpr: Several) -> Array: ...
     @overload
-    def tradeoff(self, alpha: ArrayLike) -> float | Array: ...
-    def tradeoff(self, alpha: ArrayLike) -> float | Array:
+    def tradeoff(self, fpr: ArrayLike) -> float | Array: ...
+    def tradeoff(self, fpr: ArrayLike) -> float | Array:
         """f(α): the least share of H1 missed by a test that flags a share α of H0.
 
         Parameters
         ----------
-        alpha : float or array_like
+        fpr : float or array_like
             False-positive rate, in [0, 1].
 
         Returns
@@ -234,7 +234,7 @@ class Experiment(ValueSemantics, Result):
         InputError
             If an argument lies outside its range.
         """
-        return float_or_array(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(self.law.tradeoff(self.fit(checks.probability("fpr", fpr))))
 
     @overload
     def roc(self, fpr: Real) -> float: ...
@@ -261,15 +261,15 @@ class Experiment(ValueSemantics, Result):
         return float_or_array(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     @overload
-    def recall(self, alpha: Real) -> float: ...
+    def recall(self, fpr: Real) -> float: ...
     @overload
-    def recall(self, alpha: Several) -> Array: ...
-    def recall(self, alpha: ArrayLike) -> float | Array:
+    def recall(self, fpr: Several) -> Array: ...
+    def recall(self, fpr: ArrayLike) -> float | Array:
         """The same as :meth:`roc`, in the words of paper 000.
 
         Parameters
         ----------
-        alpha : float or array_like
+        fpr : float or array_like
             False-positive rate, in [0, 1].
 
         Returns
@@ -282,20 +282,20 @@ class Experiment(ValueSemantics, Result):
         InputError
             If an argument lies outside its range.
         """
-        return float_or_array(self.law.roc(self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     @overload
-    def threshold(self, alpha: Real) -> float: ...
+    def threshold(self, fpr: Real) -> float: ...
     @overload
-    def threshold(self, alpha: Several) -> Array: ...
-    def threshold(self, alpha: ArrayLike) -> float | Array:
+    def threshold(self, fpr: Several) -> Array: ...
+    def threshold(self, fpr: ArrayLike) -> float | Array:
         """How far beyond the answer of H0, towards that of H1, the best test at false-alarm rate α calls H1.
 
         In the answer's own units, for one number with Laplace or Gaussian noise (paper 000, Theorem 3).
 
         Parameters
         ----------
-        alpha : float or array_like
+        fpr : float or array_like
             False-positive rate, in [0, 1].
 
         Returns
@@ -316,7 +316,7 @@ class Experiment(ValueSemantics, Result):
         """
         from .readings.curve import threshold
 
-        return float_or_array(threshold(self.origin, self.parameters, self.fit(checks.probability("alpha", alpha))))
+        return float_or_array(threshold(self.origin, self.parameters, self.fit(checks.probability("fpr", fpr))))
 
     @overload
     def attack_success(self, baseline: Real) -> float: ...
@@ -474,21 +474,21 @@ class Experiment(ValueSemantics, Result):
         return float_or_array(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     @overload
-    def precision(self, alpha: Real, prior: Real = 0.5) -> float: ...
+    def precision(self, fpr: Real, prior: Real = 0.5) -> float: ...
     @overload
-    def precision(self, alpha: None = None, prior: Real = 0.5, *, recall: Real) -> float: ...
+    def precision(self, fpr: None = None, prior: Real = 0.5, *, recall: Real) -> float: ...
     @overload
     def precision(
-        self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
+        self, fpr: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
     ) -> float | Array: ...
     def precision(
-        self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
+        self, fpr: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
     ) -> float | Array:
-        """Share of those flagged who are truly H1, at a false-positive rate ``alpha`` or at a ``recall``.
+        """Share of those flagged who are truly H1, at a false-positive rate ``fpr`` or at a ``recall``.
 
         Parameters
         ----------
-        alpha : float or array_like, optional
+        fpr : float or array_like, optional
             False-positive rate, in [0, 1]; or give `recall`.
         prior : float or array_like, default 0.5
             Probability of H1 before the release, in [0, 1].
@@ -506,14 +506,14 @@ class Experiment(ValueSemantics, Result):
             If an argument lies outside its range.
         """
         p = checks.probability("prior", prior)
-        if (alpha is None) == (recall is None):
-            raise InputError("precision needs either alpha or recall: give one of them")
+        if (fpr is None) == (recall is None):
+            raise InputError("precision needs either fpr or recall: give one of them")
         if recall is not None:
             r = checks.probability("recall", recall)
             self.fit(r, p)
             return float_or_array(guesses.precision_at_recall(self.law, r, p))
-        assert alpha is not None
-        a = checks.probability("alpha", alpha)
+        assert fpr is not None
+        a = checks.probability("fpr", fpr)
         self.fit(a, p)
         return float_or_array(guesses.precision(self.law, a, p))
 

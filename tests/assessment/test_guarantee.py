@@ -30,7 +30,7 @@ def ledger(tmp_path: Path) -> el.Ledger:
 
 
 def assessed(epsilon: float, ledger: el.Ledger, people: str = "people", **more: Any) -> el.Assessment:
-    return el.assess(plan(epsilon, **more), table=TABLE, ledger=ledger, people=people)
+    return el.assess(plan(epsilon, **more), table=TABLE, ledger=ledger, account=people)
 
 
 def test_what_is_left_of_epsilon(ledger: el.Ledger) -> None:
@@ -44,7 +44,7 @@ def test_what_is_left_of_epsilon(ledger: el.Ledger) -> None:
     text = " ".join(found.to_text().split())
     assert text.startswith("Lower ε from 0.7 to 0.4")
     assert "is what the ledger leaves" in text
-    assert found.to_dict()["ledger"]["people"] == "people"
+    assert found.to_dict()["ledger"]["account"] == "people"
     assert "What was released before" in found.to_html()
 
 
@@ -77,7 +77,7 @@ def test_a_limit_on_psi_is_searched(tmp_path: Path) -> None:
 
 
 def test_an_account_without_limits_bounds_nothing(ledger: el.Ledger) -> None:
-    found = assessed(0.7, ledger, people="others", limits={})
+    found = assessed(0.7, ledger, account="others", limits={})
     assert found.room is not None
     assert found.room.largest is None
     assert found.verdict.standing is Standing.OPEN
@@ -86,7 +86,7 @@ def test_an_account_without_limits_bounds_nothing(ledger: el.Ledger) -> None:
 
 def test_people_without_a_ledger_is_a_mistake() -> None:
     with pytest.raises(InputError, match="people is given without a ledger"):
-        el.assess(plan(0.5), table=TABLE, people="patients")
+        el.assess(plan(0.5), table=TABLE, account="patients")
 
 
 def test_a_ledger_that_is_not_there_is_no_empty_account(tmp_path: Path) -> None:

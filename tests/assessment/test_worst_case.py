@@ -12,8 +12,8 @@ from epsilens.laws.laplace import has_closed_form, laplace_vector_delta
 
 READINGS = [
     ("success", {"prior": 0.5}), ("success", {"prior": 0.1}), ("advantage", {}), ("delta", {"epsilon": 0.3}),
-    ("posterior", {"prior": 0.3}), ("roc", {"fpr": 0.01}), ("recall", {"alpha": 0.3}), ("epsilon", {"delta": 1e-3}),
-    ("precision", {"alpha": 0.05, "prior": 0.2}),
+    ("posterior", {"prior": 0.3}), ("roc", {"fpr": 0.01}), ("recall", {"fpr": 0.3}), ("epsilon", {"delta": 1e-3}),
+    ("precision", {"fpr": 0.05, "prior": 0.2}),
 ]  # fmt: skip
 
 

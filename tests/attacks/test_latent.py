@@ -292,7 +292,7 @@ def test_what_shares_unknowns_is_no_independent_release(tmp_path: Path) -> None:
         "cannot stand": lambda: el.bridges.to_rdp(e, 2.0),
         "as an independent": lambda: el.mechanisms.repeat_and_select(e, mean=3.0),
         "here, so give": lambda: el.mechanisms.shuffled(e, n=100),
-        "one of the noise alone": lambda: el.Ledger(str(tmp_path / "l.db")).add("a release", e, account="people"),
+        "one of the noise alone": lambda: el.Ledger(str(tmp_path / "l.db")).add("a release", e, origin="people"),
         "stretch models": lambda: el.attacks.tampering(epsilon=1.0, bias=1.0, stretch=2.0).repeat(2),
     }
     for words, build in refused.items():

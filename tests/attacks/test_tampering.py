@@ -368,7 +368,7 @@ def test_one_sentence_for_bad_input(arguments: dict[str, Any], words: str) -> No
 def test_sizes_outside_their_domain(alpha: Any) -> None:
     t = unit(1.0, 1.5)
     for test in (t.one_sided, t.two_sided, t.optimal):
-        with pytest.raises(el.InputError, match="alpha"):
+        with pytest.raises(el.InputError, match="fpr"):
             test(alpha)
     with pytest.raises(el.InputError, match="a "):
         t.chernoff_coefficient(math.nan)

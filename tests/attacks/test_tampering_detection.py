@@ -44,8 +44,8 @@ def test_p_values_that_no_double_holds() -> None:
     assert el.attacks.detect(1e5, 0.0, sigma=1.0).log_p_value == pytest.approx(-5e9, rel=1e-8)
     assert "e-43430" in _sheet(far).to_text()  # 1e5/ln 10 = 43429.4…
     json.dumps(far.to_dict(), allow_nan=False)
-    assert el.attacks.detect(690.7, 0.0, scale=1.0, alpha=1e-300).alarm is False
-    assert el.attacks.detect(690.8, 0.0, scale=1.0, alpha=1e-300).alarm is True
+    assert el.attacks.detect(690.7, 0.0, scale=1.0, fpr=1e-300).alarm is False
+    assert el.attacks.detect(690.8, 0.0, scale=1.0, fpr=1e-300).alarm is True
 
 
 def _sheet(found: Any) -> Any:
@@ -60,7 +60,7 @@ def test_verdict_agrees_with_the_thresholds(side: str, noise: str) -> None:
     told: dict[str, Any] = {"scale" if noise == "laplace" else "sigma": 2.0, "side": side}
     for alpha in (0.001, 0.05, 0.4, 0.8):
         for off in np.linspace(-14, 14, 57):
-            d = el.attacks.detect(10 + off, 10.0, alpha=alpha, **told)
+            d = el.attacks.detect(10 + off, 10.0, fpr=alpha, **told)
             if min(abs(off - d.below), abs(off - d.above)) > 1e-9:
                 assert d.alarm == (off < d.below or off > d.above), (alpha, off)
                 assert d.alarm == (d.p_value <= alpha)
@@ -73,7 +73,7 @@ def test_power_by_simulation(side: str, bias: float, noise: str) -> None:
     rng = np.random.default_rng(5)
     told: dict[str, Any] = {"scale" if noise == "laplace" else "sigma": 1.5, "side": side}
     for stretch in (1.0, 2.0):
-        d = el.attacks.detect(0.0, 0.0, alpha=0.1, bias=bias, stretch=stretch, **told)
+        d = el.attacks.detect(0.0, 0.0, fpr=0.1, bias=bias, stretch=stretch, **told)
         assert d.power is not None
         drawn = (rng.laplace if noise == "laplace" else rng.normal)(bias, 1.5 * stretch, n)
         seen = np.mean((drawn < d.below) | (drawn > d.above))
@@ -92,17 +92,17 @@ def test_power_and_blind_spot_are_those_of_the_tests() -> None:
 
 
 def test_sizes_zero_and_one() -> None:
-    never, always = (el.attacks.detect(1e6, 0.0, scale=1.0, alpha=a, bias=5.0) for a in (0.0, 1.0))
+    never, always = (el.attacks.detect(1e6, 0.0, scale=1.0, fpr=a, bias=5.0) for a in (0.0, 1.0))
     assert (never.alarm, never.power, never.below) == (False, 0.0, -math.inf)
     assert (always.alarm, always.power) == (True, 1.0)
-    assert el.attacks.detect(0.0, 0.0, scale=1.0, alpha=1.0).alarm is True
+    assert el.attacks.detect(0.0, 0.0, scale=1.0, fpr=1.0).alarm is True
     assert never.blind_spot == math.inf
     for d in (never, always):
         json.dumps([d.to_dict(), _sheet(d).to_dict()], allow_nan=False)
         assert d.sentence
-    s = el.attacks.detect_series([1.0, 2.0], 0.0, scale=1.0, alpha=1.0)
+    s = el.attacks.detect_series([1.0, 2.0], 0.0, scale=1.0, fpr=1.0)
     assert (s.alarms, s.family_wise) == ((0, 1), 1.0)
-    assert el.attacks.detect_series([1e6, 2.0], 0.0, scale=1.0, alpha=0.0).alarms == ()
+    assert el.attacks.detect_series([1e6, 2.0], 0.0, scale=1.0, fpr=0.0).alarms == ()
 
 
 # -- series -------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_sizes_zero_and_one() -> None:
 
 def test_holm_by_hand() -> None:
     p = [0.01, 0.04, 0.03, 0.005]
-    s = el.attacks.detect_series([-math.log(x) for x in p], 0.0, scale=1.0, alpha=0.05)
+    s = el.attacks.detect_series([-math.log(x) for x in p], 0.0, scale=1.0, fpr=0.05)
     assert [d.p_value for d in s.answers] == pytest.approx(p)
     assert [d.adjusted for d in s.answers] == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert s.alarms == (0, 3)
@@ -119,7 +119,7 @@ def test_holm_by_hand() -> None:
 
 
 def test_spending_by_hand() -> None:
-    s = el.attacks.detect_series([4.0] * 4, 0.0, scale=1.0, alpha=0.1, method="spending")
+    s = el.attacks.detect_series([4.0] * 4, 0.0, scale=1.0, fpr=0.1, method="spending")
     assert [d.level for d in s.answers] == pytest.approx([0.1 / 2, 0.1 / 6, 0.1 / 12, 0.1 / 20])
     assert [d.alarm for d in s.answers] == [True, False, False, False]  # e^{−4} = 0.018
     assert [d.adjusted for d in s.answers] == pytest.approx([min(k * math.exp(-4), 1) for k in (2, 6, 12, 20)])
@@ -144,7 +144,7 @@ def test_family_wise_rate_by_simulation(noise: str, method: str) -> None:
     z = (rng.laplace if noise == "laplace" else rng.normal)(0.0, 1.0, (n, length))
     p = np.exp(-np.abs(z)) if noise == "laplace" else np.vectorize(math.erfc)(np.abs(z[:20_000]) / math.sqrt(2))
     rate = np.mean(_series_alarms(p, alpha, method))
-    told: dict[str, Any] = {"scale" if noise == "laplace" else "sigma": 1.0, "alpha": alpha, "method": method}
+    told: dict[str, Any] = {"scale" if noise == "laplace" else "sigma": 1.0, "fpr": alpha, "method": method}
     exact = el.attacks.detect_series(z[0], 0.0, **told).family_wise
     assert exact <= alpha
     assert abs(rate - exact) < 5 * math.sqrt(exact * (1 - exact) / len(p))
@@ -168,7 +168,7 @@ def test_false_alarms_beside_a_tampered_answer() -> None:
     for _ in range(runs):
         z = rng.laplace(size=8)
         z[:4] += 50.0
-        wrong += bool(set(el.attacks.detect_series(z, 0.0, scale=1.0, alpha=0.1).alarms) - {0, 1, 2, 3})
+        wrong += bool(set(el.attacks.detect_series(z, 0.0, scale=1.0, fpr=0.1).alarms) - {0, 1, 2, 3})
     assert wrong / runs < 0.1 + 5 * math.sqrt(0.09 / runs)
     assert wrong / runs > 0.05  # and it is not wasteful: four honest answers are left at 0.1/4 each
 
@@ -180,15 +180,13 @@ def test_watch_is_online_and_equals_spending() -> None:
         yield from answers
         raise AssertionError("read too far")
 
-    stream = el.attacks.watch(endless(), epsilon=1.0, alpha=0.1, bias=5.0)
+    stream = el.attacks.watch(endless(), epsilon=1.0, fpr=0.1, bias=5.0)
     got = [next(stream) for _ in range(3)]
-    whole = el.attacks.detect_series(
-        [a for a, _ in answers], 100.0, epsilon=1.0, alpha=0.1, bias=5.0, method="spending"
-    )
+    whole = el.attacks.detect_series([a for a, _ in answers], 100.0, epsilon=1.0, fpr=0.1, bias=5.0, method="spending")
     assert tuple(got) == whole.answers
     assert all(a.level > b.level for a, b in pairwise(got))
-    with pytest.raises(el.InputError, match="alpha"):
-        el.attacks.watch(iter(()), epsilon=1.0, alpha=2.0)  # before any answer is read
+    with pytest.raises(el.InputError, match="fpr"):
+        el.attacks.watch(iter(()), epsilon=1.0, fpr=2.0)  # before any answer is read
     with pytest.raises(el.InputError, match="published contains NaN"):
         next(el.attacks.watch([(math.nan, 1.0)], epsilon=1.0))
 
@@ -212,7 +210,7 @@ def test_noise_for_each_answer() -> None:
         ({"published": 1.0, "expected": 0.0}, "exactly one of"),
         ({"published": 1.0, "expected": 0.0, "epsilon": 1.0, "side": "left"}, "side is 'left'"),
         ({"published": 1.0, "expected": 0.0, "epsilon": 1.0, "stretch": 0.9, "bias": 1.0}, "stretch is 0.9"),
-        ({"published": 1.0, "expected": 0.0, "epsilon": 1.0, "alpha": -1.0}, "alpha is -1"),
+        ({"published": 1.0, "expected": 0.0, "epsilon": 1.0, "fpr": -1.0}, "fpr is -1"),
         ({"published": 1.0, "expected": 0.0, "epsilon": [1.0, 2.0]}, "single number"),
     ],
 )
@@ -256,7 +254,7 @@ def test_power_against_a_large_bias_behind_stretched_noise() -> None:
 
 def test_family_wise_when_all_is_spent() -> None:
     """α = 1 leaves ½ and 1/6 to the first two answers; Holm's last comparison is with 1."""
-    given: dict[str, Any] = {"scale": 1.0, "alpha": 1.0}
+    given: dict[str, Any] = {"scale": 1.0, "fpr": 1.0}
     assert el.attacks.detect_series([1.0, 2.0], 0.0, method="spending", **given).family_wise == pytest.approx(7 / 12)
     sure = el.attacks.detect_series([1.0, 2.0], 0.0, **given)
     assert sure.family_wise == 1

@@ -32,7 +32,7 @@ def power(test: str, alpha: float, **told: Any) -> float:
     ],
 )
 def test_references_two_sided(alpha: float, share: float, theta: float, m: float) -> None:
-    given = {"scale": 2.0, "stretch": theta, "alpha": alpha, "power": share, "test": "two-sided"}
+    given = {"scale": 2.0, "stretch": theta, "fpr": alpha, "power": share, "test": "two-sided"}
     assert el.attacks.hidden_bias(**given) == pytest.approx(2 * m, abs=1e-10)  # type: ignore[arg-type]
     assert el.attacks.detected_bias(**given) == pytest.approx(2 * m, abs=1e-10)  # type: ignore[arg-type]
 
@@ -40,8 +40,8 @@ def test_references_two_sided(alpha: float, share: float, theta: float, m: float
 def test_references_gaussian() -> None:
     """Theorem 6 at σ = 1."""
     for alpha, share, mu in ((0.05, 0.8, 2.48647486052), (0.1, 0.5, 1.28155156554)):
-        assert el.attacks.hidden_bias(sigma=1.0, alpha=alpha, power=share) == pytest.approx(mu, abs=6e-12)
-        assert el.attacks.detected_bias(sigma=1.0, alpha=alpha, power=share, test="one-sided") == pytest.approx(
+        assert el.attacks.hidden_bias(sigma=1.0, fpr=alpha, power=share) == pytest.approx(mu, abs=6e-12)
+        assert el.attacks.detected_bias(sigma=1.0, fpr=alpha, power=share, test="one-sided") == pytest.approx(
             mu, abs=6e-12
         )
 
@@ -54,12 +54,12 @@ def test_both_directions_keep_their_promise(test: str, theta: float, noise: str)
     for alpha, share in RATES:
         if power(test, alpha, bias=0.0, **told) > share:
             with pytest.raises(el.NoSolutionError, match="stays hidden") as caught:
-                el.attacks.hidden_bias(alpha=alpha, power=share, test=test, **told)
+                el.attacks.hidden_bias(fpr=alpha, power=share, test=test, **told)
             assert caught.value.floor > share
-            assert el.attacks.detected_bias(alpha=alpha, power=share, test=test, **told) == 0.0
+            assert el.attacks.detected_bias(fpr=alpha, power=share, test=test, **told) == 0.0
             continue
-        low = el.attacks.hidden_bias(alpha=alpha, power=share, test=test, **told)
-        high = el.attacks.detected_bias(alpha=alpha, power=share, test=test, **told)
+        low = el.attacks.hidden_bias(fpr=alpha, power=share, test=test, **told)
+        high = el.attacks.detected_bias(fpr=alpha, power=share, test=test, **told)
         assert low == pytest.approx(high, rel=1e-9)
         for sign in (1, -1):
             assert power(test, alpha, bias=sign * low, **told) <= share
@@ -78,16 +78,16 @@ def test_the_optimal_test_hides_least() -> None:
 def test_ends() -> None:
     for test, noise, theta in product(TESTS, ("laplace", "gaussian"), (1.0, 2.0)):
         told: dict[str, Any] = {"test": test, "stretch": theta, "scale" if noise == "laplace" else "sigma": 1.0}
-        assert el.attacks.hidden_bias(alpha=0.1, power=1.0, **told) == math.inf  # nothing is noticed with certainty
-        assert el.attacks.detected_bias(alpha=0.1, power=1.0, **told) == math.inf
-        assert el.attacks.hidden_bias(alpha=0.0, power=0.0, **told) == math.inf
-        assert el.attacks.detected_bias(alpha=0.0, power=0.5, **told) == math.inf
-        assert el.attacks.detected_bias(alpha=1.0, power=1.0, **told) == 0.0
-        assert el.attacks.hidden_bias(alpha=1.0, power=1.0, **told) == math.inf
+        assert el.attacks.hidden_bias(fpr=0.1, power=1.0, **told) == math.inf  # nothing is noticed with certainty
+        assert el.attacks.detected_bias(fpr=0.1, power=1.0, **told) == math.inf
+        assert el.attacks.hidden_bias(fpr=0.0, power=0.0, **told) == math.inf
+        assert el.attacks.detected_bias(fpr=0.0, power=0.5, **told) == math.inf
+        assert el.attacks.detected_bias(fpr=1.0, power=1.0, **told) == 0.0
+        assert el.attacks.hidden_bias(fpr=1.0, power=1.0, **told) == math.inf
         with pytest.raises(el.NoSolutionError):
-            el.attacks.hidden_bias(alpha=1.0, power=0.5, **told)
-    assert el.attacks.hidden_bias(scale=1.0, alpha=0.05, power=0.05) == pytest.approx(0.0, abs=1e-12)
-    assert el.attacks.hidden_bias(scale=1.0, alpha=0.1, power=0.1 + 1e-12) == pytest.approx(1e-11, rel=1e-3)
+            el.attacks.hidden_bias(fpr=1.0, power=0.5, **told)
+    assert el.attacks.hidden_bias(scale=1.0, fpr=0.05, power=0.05) == pytest.approx(0.0, abs=1e-12)
+    assert el.attacks.hidden_bias(scale=1.0, fpr=0.1, power=0.1 + 1e-12) == pytest.approx(1e-11, rel=1e-3)
 
 
 def test_as_the_assessment_asks() -> None:
@@ -112,7 +112,7 @@ def test_as_the_assessment_asks() -> None:
 )
 def test_epsilon_to_detect(test: str, told: dict[str, Any]) -> None:
     told = {"bias": -3.0, "sensitivity": 2.0, **told}
-    epsilon = el.attacks.epsilon_to_detect(alpha=0.05, power=0.9, test=test, **told)
+    epsilon = el.attacks.epsilon_to_detect(fpr=0.05, power=0.9, test=test, **told)
     assert power(test, 0.05, epsilon=epsilon, **told) >= 0.9
     assert power(test, 0.05, epsilon=epsilon * 0.999, **told) < 0.9
 
@@ -121,11 +121,11 @@ def test_epsilon_to_detect_ends() -> None:
     assert el.attacks.epsilon_to_detect(bias=3.0) == pytest.approx(-math.log(4 * 0.05 * 0.1) / 3, rel=1e-14)
     assert el.attacks.epsilon_to_detect(bias=1.0, stretch=1e6, power=0.5) == 0.0  # the stretch alone gives it away
     assert el.attacks.epsilon_to_detect(bias=0.0, stretch=1e6, power=0.5) == 0.0
-    assert el.attacks.epsilon_to_detect(bias=1.0, alpha=1.0, power=1.0) == 0.0
+    assert el.attacks.epsilon_to_detect(bias=1.0, fpr=1.0, power=1.0) == 0.0
     cases: list[dict[str, Any]] = [
         {"bias": 0.0},
         {"bias": 1.0, "power": 1.0},
-        {"bias": 1.0, "alpha": 0.0},
+        {"bias": 1.0, "fpr": 0.0},
         {"bias": 1e-9},
     ]
     for impossible in cases:
@@ -139,8 +139,8 @@ def test_epsilon_to_detect_ends() -> None:
 
 @given(positive(1e-6, 1e3), st.floats(1e-6, 0.4), st.floats(0.45, 0.999))
 def test_more_privacy_hides_more(epsilon: float, alpha: float, share: float) -> None:
-    here = el.attacks.hidden_bias(epsilon=epsilon, alpha=alpha, power=share)
-    assert el.attacks.hidden_bias(epsilon=epsilon / 2, alpha=alpha, power=share) == pytest.approx(2 * here, rel=1e-12)
+    here = el.attacks.hidden_bias(epsilon=epsilon, fpr=alpha, power=share)
+    assert el.attacks.hidden_bias(epsilon=epsilon / 2, fpr=alpha, power=share) == pytest.approx(2 * here, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -177,10 +177,10 @@ def test_choose_says_when_nothing_is_hidden() -> None:
     ("arguments", "words"),
     [
         ({"epsilon": 1.0, "power": 1.5}, "power is 1.5"),
-        ({"epsilon": 1.0, "alpha": math.nan}, "alpha contains NaN"),
+        ({"epsilon": 1.0, "fpr": math.nan}, "fpr contains NaN"),
         ({"epsilon": 1.0, "test": "best"}, "test is 'best'"),
         ({"epsilon": 1.0, "stretch": 0.0}, "stretch is 0"),
-        ({"epsilon": 1.0, "alpha": [0.1, 0.2]}, "single number"),
+        ({"epsilon": 1.0, "fpr": [0.1, 0.2]}, "single number"),
         ({}, "exactly one of"),
         ({"epsilon": [1.0, 2.0], "sensitivity": [1.0, 2.0, 3.0]}, "shapes"),
     ],
@@ -215,19 +215,19 @@ def test_two_sided_closed_form_in_the_far_tail() -> None:
 
 def test_a_small_miss_keeps_its_digits() -> None:
     """The root of Φ((k−m)/θ) − Φ((−k−m)/θ) = 1 − power, by mpmath at 35 digits."""
-    m = el.attacks.detected_bias(sigma=3.0, stretch=4.0, alpha=0.9, power=1 - 1e-12, test="two-sided")
+    m = el.attacks.detected_bias(sigma=3.0, stretch=4.0, fpr=0.9, power=1 - 1e-12, test="two-sided")
     assert m / 3 == pytest.approx(27.685372125936944, rel=1e-13)
 
 
 def test_a_wide_stretch_hides_a_large_bias() -> None:
     """1e4 units of the noise are only ten of one stretched a thousand times: m* is above it, and ε with it."""
-    given: dict[str, Any] = {"stretch": 1e3, "alpha": 0.4, "power": 1 - 1e-12, "test": "two-sided"}
+    given: dict[str, Any] = {"stretch": 1e3, "fpr": 0.4, "power": 1 - 1e-12, "test": "two-sided"}
     m = 1e3 * math.log(math.sinh(math.log(1 / 0.4) / 1e3) / (1 - given["power"]))
     assert el.attacks.epsilon_to_detect(bias=2.0, sensitivity=0.7, **given) == pytest.approx(0.35 * m, rel=1e-9)
 
 
 def test_the_smallest_double_is_a_size() -> None:
-    assert el.attacks.detected_bias(sigma=1.0, alpha=5e-324, power=0.5, test="two-sided") == pytest.approx(
+    assert el.attacks.detected_bias(sigma=1.0, fpr=5e-324, power=0.5, test="two-sided") == pytest.approx(
         38.47, abs=0.02
     )
 

@@ -271,7 +271,7 @@ def test_a_second_publication(tmp_path: Path) -> None:
     def repeated(joined: bool, *, by_the_data: bool) -> bool:
         book, seen = tmp_path / f"{len([*tmp_path.iterdir()])}.db", []
         for now in (False, joined):
-            found = release(said, table=tables[now], ledger=book, people="all", again=now and by_the_data)
+            found = release(said, table=tables[now], ledger=book, account="all", again=now and by_the_data)
             seen.append([one.answer for one in found.answers])
         return seen[0] == seen[1]
 

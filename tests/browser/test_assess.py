@@ -218,6 +218,6 @@ def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> N
     assert "a coin gets 50" in first
     page.reload()
     shown(page, "text=Released, and entered in the ledger")
-    page.goto(f"/ledger?people=people+at+{width}")
+    page.goto(f"/ledger?account=people+at+{width}")
     shown(page, "#result .lead")
     assert page.locator("#result .lead").inner_text().startswith("After 1 release")

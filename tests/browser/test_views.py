@@ -32,7 +32,7 @@ VIEWS = {
     "reports": "/compare/reports",
     "board": REPORT.replace("/assess?", "/assess/board?"),
     "notions": "/notions?from=ip&epsilon=1&dependent=4",
-    "ledger": "/ledger?people=patients",
+    "ledger": "/ledger?account=patients",
     "assess": "/assess",
     "table": "/assess?table=epsilens:rand-hie",
     "asking": f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:adult'].replace('epsilens:adult', 'people.csv')})}",

@@ -276,9 +276,9 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("auc", {}),
     ("fbeta", {"beta": 2.0, "prior": 0.3}),
     ("posterior", {"prior": 0.3}),
-    ("precision", {"alpha": 0.2, "prior": 0.3}),
+    ("precision", {"fpr": 0.2, "prior": 0.3}),
     ("precision", {"recall": 0.2, "prior": 0.3}),
-    ("recall", {"alpha": 0.2}),
+    ("recall", {"fpr": 0.2}),
     ("roc", {"fpr": 0.2}),
     ("attack_success", {"baseline": 0.2}),
     ("delta", {"epsilon": 0.5}),
@@ -317,7 +317,7 @@ def test_every_reading_is_here() -> None:
         find_reading("tradeoff")
     with pytest.raises(el.InputError, match=r"there is no reading 'x'.*bracket can also be of tradeoff"):
         find_reading("x")
-    assert el.mechanisms.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)
+    assert el.mechanisms.pure(epsilon=0.0).bracket("tradeoff", fpr=0.25) == (0.75, 0.75)
 
 
 # The tables in docs/ are the catalogue's, and the numbers in them the library's.

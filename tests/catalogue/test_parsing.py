@@ -80,7 +80,7 @@ def test_what_is_chosen_unless_said(mechanism: str, given: list[str], wanted: st
         (lambda: find_reading("roc").arguments({}), "fpr"),
         (lambda: find_reading("auc").arguments({"fpr": 0.1}), "reading"),
         (lambda: find_reading("precision").arguments({}), "reading"),
-        (lambda: find_reading("precision").arguments({"alpha": 0.1, "recall": 0.1}), "reading"),
+        (lambda: find_reading("precision").arguments({"fpr": 0.1, "recall": 0.1}), "reading"),
         (lambda: parsing.builder_arguments(parsing.find_mechanism("dpsgd"), {"sigma": "1", "rate": "1"}), "steps"),
         (lambda: parsing.builder_arguments(parsing.find_mechanism("laplace"), {"epsilon": "x"}), "epsilon"),
         (

@@ -35,7 +35,7 @@ def test_scan_leads_with_the_sentence(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_scan_gates_a_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
-    query = [*RAND, "--max-rows", "5", "--query", "count where mental_visits > 0 by site", "--limit", "success=0.55"]
+    query = [*RAND, "--max-rows", "5", "--query", "count where mental_visits > 0 by site", "--at-most", "success=0.55"]
     assert call(*query, "--epsilon", "1") == 4
     assert "over your limit" in " ".join(capsys.readouterr().out.split())
     assert call(*query, "--epsilon", "0.8") == 0
@@ -43,7 +43,7 @@ def test_scan_gates_a_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_scan_json_equals_the_library(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--query", "sum visits bounds 0 77", "--max-rows", "5", "--epsilon", "1", "--limit", "success=0.55"]
+    arguments = ["--query", "sum visits bounds 0 77", "--max-rows", "5", "--epsilon", "1", "--at-most", "success=0.55"]
     assert call(*RAND, *arguments, "--known", "--format", "json") == 4
     got = json.loads(capsys.readouterr().out)
     risk = got["queries"][0]
@@ -82,8 +82,8 @@ def test_scan_as_document(form: str, tmp_path: Path, capsys: pytest.CaptureFixtu
         (["scan", "epsilens:rand-hie", "--quasi", "age,,site"], "--quasi"),
         (["scan", "epsilens:rand-hie", "--quasi", "age", "--query", "count where (select 1) > 0"], "not allowed"),
         (["scan", "epsilens:rand-hie", "--quasi", "age", "--query", "count", "--epsilon", "0"], "epsilon"),
-        (["scan", "epsilens:rand-hie", "--quasi", "age", "--limit", "auc=0.6"], "success"),
-        (["scan", "epsilens:rand-hie", "--quasi", "age", "--limit", "0.55"], "--limit"),
+        (["scan", "epsilens:rand-hie", "--quasi", "age", "--at-most", "auc=0.6"], "success"),
+        (["scan", "epsilens:rand-hie", "--quasi", "age", "--at-most", "0.55"], "--at-most"),
         (["scan", "epsilens:rand-hie", "--quasi", "age", "--known-columns", "1.5"], "--known-columns"),
         (["scan", "epsilens:rand-hie", "--quasi", "age", "--max-rows", "nan"], "--max-rows"),
         (["scan", "epsilens:rand-hie", "--quasi", "age", "--engine", "abacus"], "abacus"),

@@ -173,7 +173,7 @@ def test_what_is_chosen_by_default(run: Run, arguments: list[str], parameter: st
     ("limit", "options"),
     [
         ("roc=0.05", ["--fpr", "0.01"]),
-        ("recall=0.05", ["--alpha", "0.01"]),
+        ("recall=0.05", ["--fpr", "0.01"]),
         ("precision=0.6", ["--recall", "0.5", "--prior", "0.4"]),
         ("attack-success=0.02", ["--baseline", "0.01"]),
         ("delta=1e-5", ["--for-epsilon", "1"]),

@@ -49,7 +49,7 @@ def test_from_a_limit_to_a_refusal(here: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_claims_and_trainings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("add", "--epsilon", "1", "--delta", "1e-6", "--people", "patients") == 0
+    assert call("add", "--epsilon", "1", "--delta", "1e-6", "--account", "patients") == 0
     assert call("add", "--epsilon", "0.5", "--beside", "1e-7") == 0
     assert call("add", "dpsgd", "--sigma", "1", "--rate", "0.01", "--steps", "100", "--for-delta", "1e-6") == 0
     assert call("add", "zcdp", "--rho", "0.1", "--times", "2") == 0
@@ -78,17 +78,17 @@ def test_claims_and_trainings(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_is_entered_is_built_again(said: str, made: Callable[[], el.Experiment]) -> None:
-    assert call("add", *said.split(), "--people", "patients") == 0
+    assert call("add", *said.split(), "--account", "patients") == 0
     assert el.Ledger("ledger.db").experiment("patients") == made()
 
 
 def test_every_format(capsys: pytest.CaptureFixture[str], here: Path) -> None:
-    call("add", "laplace", "--epsilon", "0.5", "--people", "patients")
+    call("add", "laplace", "--epsilon", "0.5", "--account", "patients")
     capsys.readouterr()
     assert call("show", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
     assert got["accounts"][0]["releases"][0]["charge"]["epsilon"] == 0.5
-    assert call("show", "--people", "patients", "--format", "md") == 0
+    assert call("show", "--account", "patients", "--format", "md") == 0
     assert capsys.readouterr().out.startswith("# patients")
     assert call("show", "--format", "html", "--output", "ledger.html") == 0
     assert "<svg" in (here / "ledger.html").read_text("utf-8")
@@ -99,22 +99,22 @@ def test_every_format(capsys: pytest.CaptureFixture[str], here: Path) -> None:
 
 
 def test_whose_account(capsys: pytest.CaptureFixture[str]) -> None:
-    call("limit", "--psi", "1", "--people", "patients")
+    call("limit", "--psi", "1", "--account", "patients")
     call("add", "laplace", "--epsilon", "0.1")  # the only one
     assert "new account" not in capsys.readouterr().err
-    call("limit", "--psi", "1", "--people", "doctors")
+    call("limit", "--psi", "1", "--account", "doctors")
     assert "'doctors' is a new account, beside 'patients'" in capsys.readouterr().err
     assert call("add", "laplace", "--epsilon", "0.1") == 2
     assert (
-        "people is missing (--people): the ledger has 2 accounts, so give one of 'patients', 'doctors'"
+        "account is missing (--account): the ledger has 2 accounts, so give one of 'patients', 'doctors'"
         in capsys.readouterr().err
     )
-    assert call("show", "--people", "nurses") == 2
+    assert call("show", "--account", "nurses") == 2
     assert "'nurses', of whom the ledger has nothing" in capsys.readouterr().err
 
 
 def test_changed_lines_and_a_cut_end(capsys: pytest.CaptureFixture[str]) -> None:
-    call("limit", "--psi", "1", "--people", "patients")
+    call("limit", "--psi", "1", "--account", "patients")
     call("add", "laplace", "--epsilon", "0.1")
     capsys.readouterr()
     head = el.Ledger("ledger.db").account("patients").head
@@ -141,7 +141,7 @@ def test_changed_lines_and_a_cut_end(capsys: pytest.CaptureFixture[str]) -> None
         ("limit",),
         ("limit", "--success", "much"),
         ("limit", "--success", "0.4"),
-        ("limit", "--psi", "1", "--people", ""),
+        ("limit", "--psi", "1", "--account", ""),
         ("add",),
         ("add", "nothing"),
         ("add", "laplace", "--sigma", "1"),

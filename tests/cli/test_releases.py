@@ -86,7 +86,7 @@ def test_made_up_rows(plan: str) -> None:
         (["--output", "nowhere/x.csv"], "No such file or directory"),
         (["--output", "x.csv", "--ledger", "mysql://h/db"], "give a file of SQLite"),
         (["--output", "x.csv", "--ledger", "people.csv"], "is no database"),
-        (["--output", "x.csv", "--people", " "], "people is empty"),
+        (["--output", "x.csv", "--account", " "], "account is empty"),
         (["--output", "x.csv", "--part", "north"], "has no declared parts"),
     ],
 )

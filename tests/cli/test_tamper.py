@@ -26,7 +26,7 @@ def said(capsys: Capture) -> str:
 
 
 def test_leads_with_the_sentence(capsys: Capture) -> None:
-    assert call("--epsilon", "1", "--bias", "1", "--alpha", "0.1") == 0
+    assert call("--epsilon", "1", "--bias", "1", "--fpr", "0.1") == 0
     assert said(capsys).startswith(
         "False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what "
         "it should be; a false alarm is accepted 10 times in 100."
@@ -45,15 +45,15 @@ def test_leads_with_the_sentence(capsys: Capture) -> None:
 
 
 def test_json_equals_the_library(capsys: Capture) -> None:
-    assert call("--epsilon", "1", "--bias", "-3", "--stretch", "1.5", "--alpha", "0.1", "--format", "json") == 0
+    assert call("--epsilon", "1", "--bias", "-3", "--stretch", "1.5", "--fpr", "0.1", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
     t = el.attacks.tampering(epsilon=1.0, bias=-3.0, stretch=1.5)
     assert [r["power"] for r in got["tests"]] == [t.optimal(0.1).power, t.one_sided(0.1).power, t.two_sided(0.1).power]
     assert got["divergences"] == {"kl": t.kl(), "reverse_kl": t.reverse().kl(), "chernoff": t.chernoff()}
     assert got["sizes"][-1]["two_sided"] == pytest.approx(
-        el.attacks.hidden_bias(epsilon=1.0, stretch=1.5, alpha=0.1, power=0.9, test="two-sided"), rel=1e-12
+        el.attacks.hidden_bias(epsilon=1.0, stretch=1.5, fpr=0.1, power=0.9, test="two-sided"), rel=1e-12
     )
-    assert got["command"] == "epsilens tamper --epsilon 1 --bias -3 --stretch 1.5 --alpha 0.1"
+    assert got["command"] == "epsilens tamper --epsilon 1 --bias -3 --stretch 1.5 --fpr 0.1"
 
 
 def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
@@ -70,14 +70,14 @@ def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
     assert said(capsys).startswith(
         "Use ε = 1.305 or more to notice false records that together add 3 to this answer at least 90"
     )
-    assert call("--scale", "1", "--stretch", "100", "--alpha", "0.5") == 0
+    assert call("--scale", "1", "--stretch", "100", "--fpr", "0.5") == 0
     assert said(capsys).startswith("Every false record is noticed at least 50 times in 100")
-    assert call("--scale", "1", "--alpha", "0") == 0
+    assert call("--scale", "1", "--fpr", "0") == 0
     assert said(capsys).startswith(
         "Any false records are noticed at most 50 times in 100 by someone who knows what it should be; a false alarm "
         "is accepted 0 times"
     )
-    assert call("--epsilon", "1", "--bias", "5", "--alpha", "1") == 0
+    assert call("--epsilon", "1", "--bias", "5", "--fpr", "1") == 0
     capsys.readouterr()
 
 
@@ -139,7 +139,7 @@ def test_every_format(options: list[str], format: str, capsys: Capture) -> None:
         (["--epsilon", "x"], "--epsilon is 'x'"),
         (["--epsilon", "1", "--bias", "nan"], "bias contains NaN"),
         (["--epsilon", "1", "--bias", "1", "--stretch", "0.5"], "stretch is 0.5"),
-        (["--epsilon", "1", "--alpha", "2"], "--alpha is '2'"),
+        (["--epsilon", "1", "--fpr", "2"], "--fpr is '2'"),
         (["--epsilon", "1", "--power", "nan"], "--power is 'nan'"),
         (["--epsilon", "1", "--sigma", "1", "--bias", "1"], "epsilon and sigma given"),
         (["--epsilon", "1", "--published", "1"], "--expected is missing"),

@@ -32,8 +32,8 @@ ARGUMENTS: Mapping[str, tuple[dict[str, float], ...]] = {
     "auc": ({},),
     "fbeta": ({"beta": 1.0, "prior": 0.5}, {"beta": 2.0, "prior": 0.05}),
     "posterior": ({"prior": 0.5}, {"prior": 0.01}),
-    "precision": ({"alpha": 0.1, "prior": 0.5}, {"alpha": 1e-6, "prior": 0.01}, {"recall": 0.5, "prior": 0.2}),
-    "recall": ({"alpha": 0.01}, {"alpha": 0.5}, {"alpha": 0.999}),
+    "precision": ({"fpr": 0.1, "prior": 0.5}, {"fpr": 1e-6, "prior": 0.01}, {"recall": 0.5, "prior": 0.2}),
+    "recall": ({"fpr": 0.01}, {"fpr": 0.5}, {"fpr": 0.999}),
     "roc": ({"fpr": 1e-6}, {"fpr": 0.1}),
     "attack_success": ({"baseline": 0.2},),
     "delta": tuple({"epsilon": e} for e in (0.0, 1e-6, 0.05, 0.2, 0.5, 1.0, 3.0, 10.0)),
@@ -43,7 +43,7 @@ ARGUMENTS: Mapping[str, tuple[dict[str, float], ...]] = {
     "renyi": tuple({"order": a} for a in (0.5, 1.5, 2.0, 32.0, math.inf)),
     "kl": ({},),
     "chernoff": ({},),
-    "tradeoff": ({"alpha": 1e-3}, {"alpha": 0.5}, {"alpha": 0.999}),
+    "tradeoff": ({"fpr": 1e-3}, {"fpr": 0.5}, {"fpr": 0.999}),
 }
 
 
@@ -134,10 +134,10 @@ def sampled(rate: float) -> Relation:
             expected = [_share(odds * (1 - rate) + rate * (v / (1 - v) if v < 1 else math.inf)) for v in base]
         elif reading == "renyi" and given["order"] == math.inf:  # of H0 against H1
             expected = [-math.log1p(rate * math.expm1(-v)) for v in base]
-        elif reading == "precision" and "alpha" in given:
-            c = (1 - given["prior"]) / given["prior"] * given["alpha"]
+        elif reading == "precision" and "fpr" in given:
+            c = (1 - given["prior"]) / given["prior"] * given["fpr"]
             recalls = [c * v / (1 - v) if v < 1 else math.inf for v in base]
-            expected = [_share(((1 - rate) * given["alpha"] + rate * r) / c) for r in recalls]
+            expected = [_share(((1 - rate) * given["fpr"] + rate * r) / c) for r in recalls]
         else:
             return None
         if low > max(expected) + _slack(low, *expected) or high < min(expected) - _slack(high, *expected):
@@ -163,8 +163,8 @@ def mirrored(other: str, one: str, reading: str, arguments: Arguments) -> str | 
         return f"({low!r}, {high!r}) for {base}" if _over(low, base[1]) or _over(base[0], high) else ""
     if reading == "tradeoff":  # f′(f(α)) ≤ α
         _, missed = bracket(one, reading, arguments)
-        low, _ = bracket(other, reading, (("alpha", missed),))
-        return f"back from {missed!r} it is at least {low!r}" if _over(low, given["alpha"]) else ""
+        low, _ = bracket(other, reading, (("fpr", missed),))
+        return f"back from {missed!r} it is at least {low!r}" if _over(low, given["fpr"]) else ""
     return None
 
 

@@ -41,7 +41,7 @@ def test_every_builder_and_every_reading_is_judged() -> None:
         and get_type_hints(made).get("return") is el.Experiment
     }
     assert (named | public | HOLD_ONE) <= {*BUILDERS}
-    assert set(ARGUMENTS["precision"][0]) | set(ARGUMENTS["precision"][2]) == {"alpha", "recall", "prior"}
+    assert set(ARGUMENTS["precision"][0]) | set(ARGUMENTS["precision"][2]) == {"fpr", "recall", "prior"}
 
 
 @pytest.mark.parametrize("combinator", COMBINATORS)

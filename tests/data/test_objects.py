@@ -30,7 +30,7 @@ PLAN = {
 QUERIES = ["count where x > 4 by site", "sum x bounds 0 9"]
 
 MADE: dict[str, Callable[[], Any]] = {
-    "scan": lambda: el.scan(TABLE, ["site", "age"], queries=QUERIES, epsilon=1.0, limit=0.6, show_people=True),
+    "scan": lambda: el.scan(TABLE, ["site", "age"], queries=QUERIES, epsilon=1.0, at_most=0.6, show_people=True),
     "correlation": lambda: el.correlate(WIDE, ["a", "b"], scale=1.0),
     "related": lambda: el.correlate(FAMILIES, ["value"], by="home", bounds=(0, 10)),
     "assessment": lambda: el.assess(PLAN, table=TABLE),
@@ -84,6 +84,6 @@ def test_a_request_names_what_was_asked() -> None:
     given |= {"epsilon": 1, "limit": {"success": 0.6}, "quantile": None, "delta": None, "known": False}
     request = ScanRequest.of("site, age", queries=QUERIES, noise="laplace", show_people=False, **given)
     assert request.quasi_identifiers == ("site", "age")
-    assert (request.epsilon, request.limit, request.attack.noise) == (1.0, 0.6, "laplace")
+    assert (request.epsilon, request.at_most, request.attack.noise) == (1.0, 0.6, "laplace")
     assert [str(q) for q in request.queries] == QUERIES
     assert request == pickle.loads(pickle.dumps(request))

@@ -91,7 +91,7 @@ def test_planned_queries_by_hand_and_to_the_digit(place: Place, least: int) -> N
 
     def asked(table: Any, engine: Any = None) -> Any:
         return scan(
-            table, ["site", "age"], person="who", max_rows=2, queries=QUERIES, epsilon=1.0, limit={"success": 0.55},
+            table, ["site", "age"], person="who", max_rows=2, queries=QUERIES, epsilon=1.0, at_most={"success": 0.55},
             min_query_size=least, engine=engine, show_people=True,
         )  # fmt: skip
 
@@ -120,7 +120,7 @@ def test_gaps_of_messy_numbers_to_the_digit(place: Place) -> None:
     queries = ["average cost bounds 0 100 by site", "sum cost bounds -1 50", "count where cost > 0.1 by site"]
 
     def asked(table: Any, engine: Any = None) -> Any:
-        return scan(table, ["site", "age"], person="who", queries=queries, epsilon=1.0, limit=0.6, engine=engine)
+        return scan(table, ["site", "age"], person="who", queries=queries, epsilon=1.0, at_most=0.6, engine=engine)
 
     assert same(asked(place.put(made), place.engine)) == same(asked(made))
 

@@ -61,7 +61,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """The page as `make demo` leaves it, with a ledger."""
     folder = tmp_path_factory.mktemp("light")
     python = Path(GIVEN).absolute() if GIVEN else environment(folder / "environment", "web", "release")
-    limit = ("limit", "--people", "people", "--success", "0.65", "--ledger", "ledger.db")
+    limit = ("limit", "--account", "people", "--success", "0.65", "--ledger", "ledger.db")
     done = run(python, "-m", "epsilens", "ledger", *limit, cwd=folder)
     assert done.returncode == 0, done.stderr
     with page(python, folder, "--ledger", "ledger.db") as client:
@@ -86,7 +86,7 @@ def test_a_table_brought_along_is_assessed_and_released(served: httpx.Client) ->
     report = followed(served, sent)
     here = re.findall(r'href="(/assess/job/[^"]+)"', report.text)
     answers = walk(served, *here, only="/assess/job/")
-    offer = served.get(next(at for at in here if at.endswith("/release")), params={"people": "people"})
+    offer = served.get(next(at for at in here if at.endswith("/release")), params={"account": "people"})
     form = offer.text[offer.text.index('class="confirm"') :]
     where, token, amount = (
         html.unescape(found[1])

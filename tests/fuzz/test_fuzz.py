@@ -117,7 +117,7 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path, monkeypatch: pyt
     Path("people.csv").write_text("id,age\n1,20\n2,30\n", encoding="utf-8")
     plan = {"data": {"table": "people.csv", "person": "id"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1}}
     for call in (
-        lambda: el.release(plan, output=f"{name}.csv", ledger="ledger.db", people="all"),
+        lambda: el.release(plan, output=f"{name}.csv", ledger="ledger.db", account="all"),
         lambda: el.laplace(epsilon=1.0).chart("roc").save(f"{name}.svg"),
         lambda: el.init("people.csv").save(f"{name}.yaml"),
         lambda: OutcomeLog(f"{name}.json", {}),

@@ -73,7 +73,7 @@ SCALARS: dict[str, dict[str, Any]] = {
     "auc": {},
     "fbeta": {"beta": 2.0, "prior": 0.2},
     "posterior": {"prior": 0.1},
-    "precision": {"alpha": 0.05},
+    "precision": {"fpr": 0.05},
     "roc": {"fpr": np.linspace(0, 1, 21)},
     "attack_success": {"baseline": 0.01},
     "delta": {"epsilon": np.linspace(0, 3, 13)},

@@ -362,7 +362,7 @@ def test_every_combination(one: el.Experiment, other: el.Experiment, first: Pair
     for epsilon in (0.0, 0.7, 6.3, 20.5):
         holds(delta(pairs, epsilon), "delta", epsilon=epsilon)
     for alpha in (1e-9, 0.02, 0.4, 0.93):
-        holds(missed(pairs, alpha), "tradeoff", alpha=alpha)
+        holds(missed(pairs, alpha), "tradeoff", fpr=alpha)
     holds(auc(pairs), "auc", 2e-3)
     small = delta(pairs, 2.0)
     low, high = e.bracket("epsilon", delta=small)

@@ -308,13 +308,13 @@ def test_every_reading_reads_each_end(ends: TwoSidedBound) -> None:
         ("success", {"prior": 0.3}), ("advantage", {}), ("auc", {}), ("fbeta", {}), ("posterior", {}),
         ("roc", {"fpr": 1e-3}), ("roc", {"fpr": 0.4}), ("precision", {"recall": 0.2}), ("delta", {"epsilon": 0.9}),
         ("epsilon", {"delta": 1e-3}), ("epsilon", {"delta": 0.2}), ("psi", {}), ("renyi", {"order": 3.0}),
-        ("renyi", {"order": 0.5}), ("kl", {}), ("chernoff", {}), ("recall", {"alpha": 0.1}),
+        ("renyi", {"order": 0.5}), ("kl", {}), ("chernoff", {}), ("recall", {"fpr": 0.1}),
     ):  # fmt: skip
         low, high = e.bracket(reading, **arguments)
         expected = max(getattr(first, reading)(**arguments), getattr(second, reading)(**arguments))
         assert low == pytest.approx(expected, rel=1e-9), reading
         assert high == getattr(above, reading)(**arguments) == getattr(e, reading)(**arguments)
-    assert e.bracket("tradeoff", alpha=0.1) == pytest.approx((above.tradeoff(0.1), first.tradeoff(0.1)))
+    assert e.bracket("tradeoff", fpr=0.1) == pytest.approx((above.tradeoff(0.1), first.tradeoff(0.1)))
     assert math.isinf(float(ends.attained.max_llr())) if ends.attained else False
     alpha, recall = ends.attained.at(np.asarray(0.2)) if ends.attained else (0, 0)
     assert 0 < float(alpha) < float(recall) < 1

@@ -182,7 +182,7 @@ def test_people_need_a_name(tmp_path: Path, people: Any) -> None:
     ):
         with pytest.raises(el.InputError) as wrong:
             act()
-        assert wrong.value.parameter == "people"
+        assert wrong.value.parameter == "account"
     assert not (tmp_path / "ledger.db").exists()
 
 
@@ -219,7 +219,7 @@ def test_the_account_that_is_meant(url: str) -> None:
     ledger.add("doctors", LAPLACE)
     with pytest.raises(el.InputError, match="has 2 accounts, so give one of 'patients', 'doctors'") as asked:
         ledger.account_name()
-    assert asked.value.parameter == "people"
+    assert asked.value.parameter == "account"
 
 
 def test_the_same_data_in_another_account_is_refused(url: str) -> None:
@@ -353,7 +353,7 @@ def test_export_is_every_line(book: tuple[Ledger, str]) -> None:
     ledger, head = book
     lines = ledger.export()
     assert [line["kind"] for line in lines] == ["limit", *["reserved", "published"] * 3, "limit"]
-    assert [line["people"] for line in ledger.export("doctors")] == ["doctors"]
+    assert [line["account"] for line in ledger.export("doctors")] == ["doctors"]
     assert lines[-2]["hash"] == head
     json.dumps(lines, allow_nan=False)
 

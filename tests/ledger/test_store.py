@@ -26,7 +26,7 @@ def sentence(wrong: pytest.ExceptionInfo[el.InputError]) -> str:
     said = str(wrong.value)
     assert "\n" not in said
     assert len(said) < 400
-    assert wrong.value.parameter in ("ledger", "table", "people")
+    assert wrong.value.parameter in ("ledger", "table", "account")
     return said
 
 

@@ -66,11 +66,11 @@ BUILDERS: Mapping[str, tuple[Callable[..., el.Experiment], dict[str, Any], dict[
 }  # fmt: skip
 
 READINGS: Mapping[str, dict[str, Any]] = {
-    "success": {"prior": 0.3}, "advantage": {}, "posterior": {"prior": 0.2}, "recall": {"alpha": 0.1},
-    "precision": {"alpha": 0.1, "prior": 0.4}, "fbeta": {"beta": 2.0, "prior": 0.4},
+    "success": {"prior": 0.3}, "advantage": {}, "posterior": {"prior": 0.2}, "recall": {"fpr": 0.1},
+    "precision": {"fpr": 0.1, "prior": 0.4}, "fbeta": {"beta": 2.0, "prior": 0.4},
     "attack_success": {"baseline": 0.05},
     "delta": {"epsilon": 0.3}, "epsilon": {"delta": 1e-3}, "renyi": {"order": 2.0}, "auc": {}, "kl": {}, "chernoff": {},
-    "psi": {}, "mu": {"level": 1e-3}, "roc": {"fpr": 0.05}, "tradeoff": {"alpha": 0.2},
+    "psi": {}, "mu": {"level": 1e-3}, "roc": {"fpr": 0.05}, "tradeoff": {"fpr": 0.2},
 }  # fmt: skip
 
 

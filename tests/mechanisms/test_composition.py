@@ -220,7 +220,7 @@ def test_what_contains_a_bound_has_no_low_end(build: Callable[[], el.Experiment]
         assert high > 0
         assert one.bracket("success", prior=0.2)[0] == 0.8
         assert one.bracket("advantage") == (0.0, one.advantage())
-        assert np.all(one.bracket("tradeoff", alpha=[0.1, 0.2])[1] == np.array([0.9, 0.8]))
+        assert np.all(one.bracket("tradeoff", fpr=[0.1, 0.2])[1] == np.array([0.9, 0.8]))
         assert np.all(one.bracket("success", prior=[0.1, 0.5])[0] == np.array([0.9, 0.5]))
         assert one.direction == "upper"
     assert "upper bound" in e.notes[0]
@@ -255,9 +255,9 @@ def test_the_group_of_a_composition_is_taken_part_by_part() -> None:
     assert "a group of zcdp" in both.notes[0]
 
 
-@pytest.mark.parametrize("arguments", [{}, {"fpr": 0.1}, {"alpha": 0.1, "beta": 1.0}])
-def test_a_bracket_of_the_curve_takes_alpha_alone(arguments: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="takes alpha alone"):
+@pytest.mark.parametrize("arguments", [{}, {"alpha": 0.1}, {"fpr": 0.1, "beta": 1.0}])
+def test_a_bracket_of_the_curve_takes_fpr_alone(arguments: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="takes fpr alone"):
         el.laplace(epsilon=1.0).repeat(20).bracket("tradeoff", **arguments)
 
 

@@ -85,9 +85,9 @@ def test_every_reading_has_a_bracket() -> None:
         ("auc", {}),
         ("fbeta", {"beta": 2.0, "prior": 0.3}),
         ("posterior", {}),
-        ("precision", {"alpha": 0.01}),
+        ("precision", {"fpr": 0.01}),
         ("precision", {"recall": 0.2, "prior": 0.1}),
-        ("recall", {"alpha": 0.05}),
+        ("recall", {"fpr": 0.05}),
         ("roc", {"fpr": 1e-6}),
         ("attack_success", {"baseline": 0.01}),
         ("delta", {"epsilon": 0.5}),
@@ -96,7 +96,7 @@ def test_every_reading_has_a_bracket() -> None:
         ("renyi", {"order": 4.0}),
         ("kl", {}),
         ("chernoff", {}),
-        ("tradeoff", {"alpha": 0.2}),
+        ("tradeoff", {"fpr": 0.2}),
     ):
         low, high = e.bracket(reading, **arguments)
         assert low <= high <= low * 1.0021 + 1e-300, reading

@@ -175,12 +175,12 @@ COMPOSED = (
 )  # fmt: skip
 FEW: tuple[tuple[str, dict[str, float]], ...] = (
     ("success", {}), ("success", {"prior": 0.1}), ("advantage", {}), ("epsilon", {"delta": 1e-4}),
-    ("delta", {"epsilon": 0.5}), ("renyi", {"order": 3.0}), ("tradeoff", {"alpha": 0.1}),
+    ("delta", {"epsilon": 0.5}), ("renyi", {"order": 3.0}), ("tradeoff", {"fpr": 0.1}),
 )  # fmt: skip
 MORE: tuple[tuple[str, dict[str, float]], ...] = (
     ("auc", {}), ("posterior", {"prior": 0.3}), ("roc", {"fpr": 0.02}), ("psi", {}), ("kl", {}), ("chernoff", {}),
-    ("mu", {"level": 0.05}), ("precision", {"alpha": 0.1, "prior": 0.2}), ("renyi", {"order": 0.5}),
-    ("tradeoff", {"alpha": 0.9}),
+    ("mu", {"level": 0.05}), ("precision", {"fpr": 0.1, "prior": 0.2}), ("renyi", {"order": 0.5}),
+    ("tradeoff", {"fpr": 0.9}),
 )  # fmt: skip
 
 

@@ -154,7 +154,7 @@ def test_whole_runs_land_where_the_law_is(engine: str, noise: str, tmp_path: Pat
     seen = set()
     for _ in range(3):
         made = el.release(
-            planned, table=table(), engine=engine, people="p", ledger=tmp_path / "ledger.db", again=True,
+            planned, table=table(), engine=engine, account="p", ledger=tmp_path / "ledger.db", again=True,
             assessment=found, output=tmp_path / "answers.csv",
         )  # fmt: skip
         seen.add(made.answers)
@@ -339,7 +339,7 @@ PLAN: dict[str, Any] = {
 
 
 def test_the_answers_and_their_noise(tmp_path: Path) -> None:
-    made = el.release(PLAN, ledger=tmp_path / "ledger.db", people="patients", dry_run=True)
+    made = el.release(PLAN, ledger=tmp_path / "ledger.db", account="patients", dry_run=True)
     assert [(one.name, one.by, one.answers) for one in made.offered] == [
         ("People", ("site",), 3), ("Spent", (), 1), (made.offered[2].name, ("ward",), None),
     ]  # fmt: skip
@@ -361,7 +361,7 @@ def test_what_is_left_of_each_limit(tmp_path: Path) -> None:
     ledger.limit("patients", epsilon=2.0, psi=1.5)
     ledger.add("patients", el.laplace(epsilon=0.5))
     plan = {**PLAN, "queries": PLAN["queries"][:1], "mechanism": {"epsilon": 0.9}}
-    made = el.release(plan, ledger=ledger, people="patients", dry_run=True)
+    made = el.release(plan, ledger=ledger, account="patients", dry_run=True)
     room = {one.currency: one for one in made.room}
     assert [room["epsilon"].spent, room["epsilon"].after] == pytest.approx([0.5, 1.4])
     assert room["epsilon"].left == pytest.approx(0.6)
@@ -371,14 +371,14 @@ def test_what_is_left_of_each_limit(tmp_path: Path) -> None:
     assert room["rho"].left is None
     assert len(ledger.account("patients").counted) == 1
     with pytest.raises(LimitError, match="the ledger allows ε = 2"):
-        el.release({**plan, "mechanism": {"epsilon": 1.6}}, ledger=ledger, people="patients", dry_run=True)
+        el.release({**plan, "mechanism": {"epsilon": 1.6}}, ledger=ledger, account="patients", dry_run=True)
 
 
 def test_what_does_not_add_up_is_told_beforehand(tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.add("patients", el.laplace(epsilon=0.5, neighbours="replace"))
     with pytest.raises(InputError, match="do not add up"):
-        el.release(PLAN, ledger=ledger, people="patients", dry_run=True)
+        el.release(PLAN, ledger=ledger, account="patients", dry_run=True)
 
 
 def test_nothing_is_left_of_a_limit_that_is_reached() -> None:

@@ -57,7 +57,7 @@ PLAN: dict[str, Any] = {
 def released(folder: Path, plan: Any = PLAN, **options: Any) -> Published:
     options.setdefault("ledger", folder / "ledger.db")
     options.setdefault("table", TABLE)
-    return el.release(plan, people="patients", **options)
+    return el.release(plan, account="patients", **options)
 
 
 def test_a_release_is_drawn_written_and_entered(tmp_path: Path) -> None:
@@ -181,14 +181,14 @@ def test_the_only_account_is_used(tmp_path: Path) -> None:
     """Without a name a release opens no account beside the one that has a limit; with several it asks."""
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.limit("patients", epsilon=1.0)
-    assert el.release(PLAN, table=TABLE, ledger=ledger).people == "patients"
+    assert el.release(PLAN, table=TABLE, ledger=ledger).account == "patients"
     with pytest.raises(LimitError, match=r"the ledger allows ε = 1 for 'patients'"):
         el.release(versioned("2"), table=TABLE, ledger=ledger)
     ledger.limit("doctors", epsilon=1.0)
     for dry_run in (False, True):
         with pytest.raises(InputError, match=r"give one of 'patients', 'doctors'"):
             el.release(versioned("2"), table=TABLE, ledger=ledger, dry_run=dry_run)
-    assert el.release(PLAN, table=TABLE, ledger=tmp_path / "new.db").people == "everyone"
+    assert el.release(PLAN, table=TABLE, ledger=tmp_path / "new.db").account == "everyone"
 
 
 def test_the_same_table_in_another_account_is_refused(tmp_path: Path) -> None:
@@ -210,11 +210,11 @@ def test_the_same_table_in_another_account_is_refused(tmp_path: Path) -> None:
         )
     ):  # fmt: skip
         with pytest.raises(InputError, match=r"this data was released about 'patients', .* nothing was spent"):
-            el.release(versioned(str(k)), table=table, ledger=ledger, people=f"people {k}")
+            el.release(versioned(str(k)), table=table, ledger=ledger, account=f"people {k}")
     assert ledger.export() == before
-    made = el.release(versioned("1"), table=TABLE, ledger=ledger, people="staff", other_people=True)
+    made = el.release(versioned("1"), table=TABLE, ledger=ledger, account="staff", other_people=True)
     assert made.kind == "release"
-    assert el.release(versioned("1"), table=JOINED, ledger=ledger, people="visitors").kind == "release"
+    assert el.release(versioned("1"), table=JOINED, ledger=ledger, account="visitors").kind == "release"
     assert ledger.check() == []
 
 
@@ -501,7 +501,7 @@ NORTH = {"count": "site = 'north'"}
 def released_parted(
     folder: Path, planned: Any, part: str | None = "north", table: Any = TABLE_PARTED, **options: Any
 ) -> Any:
-    return el.release(planned, people="patients", ledger=folder / "ledger.db", part=part, table=table, **options)
+    return el.release(planned, account="patients", ledger=folder / "ledger.db", part=part, table=table, **options)
 
 
 @pytest.fixture

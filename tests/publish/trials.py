@@ -98,7 +98,7 @@ def _run(plan: dict[str, Any], rows: list[int], url: str, people: str, output: P
     said = replace(_assessed(), release=read_release(plan))
     try:
         made = module.release(
-            plan, table=pa.table({"x": rows}), ledger=url, people=people, output=output, assessment=said
+            plan, table=pa.table({"x": rows}), ledger=url, account=people, output=output, assessment=said
         )
     except LimitError:
         tell("refused")

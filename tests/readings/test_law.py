@@ -122,7 +122,7 @@ def test_precision_where_everyone_is_recognised() -> None:
     """R = 1, so it is π/(π + (1−π)α)."""
     prior, alpha = 1.025275613047908e-14, 1.650748272344813e-09
     strong = el.compose(el.laplace(epsilon=0.2848467536260691).repeat(687), el.gaussian(psi=27.02192470911756))
-    low, high = strong.reverse().bracket("precision", prior=prior, alpha=alpha)
+    low, high = strong.reverse().bracket("precision", prior=prior, fpr=alpha)
     p, a = Fraction(prior), Fraction(alpha)
     exact = p / (p + (1 - p) * a)
     assert Fraction(float(low)) < exact <= Fraction(float(high)) * (1 + Fraction(2) ** -52)
@@ -169,6 +169,6 @@ def test_ends_arrays_and_refusals() -> None:
     assert np.asarray(e.threshold([0.05, 0.5])).tolist() == [pytest.approx(np.log(10)), 0.0]
     with pytest.raises(InputError, match="threshold is asked of geometric"):
         el.mechanisms.geometric(epsilon=1.0).threshold(0.1)
-    with pytest.raises(InputError, match="alpha"):
+    with pytest.raises(InputError, match="fpr"):
         e.threshold(1.5)
     assert e.reverse().threshold(0.1) == e.threshold(0.1)

@@ -67,14 +67,14 @@ def readings(
         elif name in ("roc",):
             arguments["fpr"] = share(rng)
         elif name in ("recall", "tradeoff"):
-            arguments["alpha"] = share(rng)
+            arguments["fpr"] = share(rng)
         elif name == "attack_success":
             arguments["baseline"] = share(rng)
         elif name in ("success", "posterior"):
             arguments["prior"] = prior(rng)
         elif name == "precision":
             arguments["prior"] = prior(rng)
-            arguments[rng.choice(["alpha", "recall"])] = share(rng)
+            arguments[rng.choice(["fpr", "recall"])] = share(rng)
         elif name == "fbeta":
             arguments["beta"], arguments["prior"] = number(rng, (0.3, 3.0), (1e-3, 1e3)), prior(rng)
         elif name == "mu":

@@ -235,12 +235,12 @@ def _recall(case: Case, truth: Truth, low: float, high: float, tol: float, known
 
 
 def _tradeoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
-    found = _rounded(truth.missed, case.arguments["alpha"], truth.ulp)
+    found = _rounded(truth.missed, case.arguments["fpr"], truth.ulp)
     return _against(found, low, high, tol, known, 2.3e-16)
 
 
 def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
-    prior, alpha = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["alpha"])
+    prior, alpha = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["fpr"])
     found = truth.recall(float(alpha))
     if found is None or prior in (0, 1) or not alpha:
         return None

@@ -47,20 +47,20 @@ def test_it_says_what_the_library_says(asked: TestClient, ledger: el.Ledger, tex
     assert "<i>visits" not in answer.text
     assert answer.text.count("<svg") == 2
     assert answer.text.count("<h1") == 1
-    assert ledger.account("doctors").sentence in text_of(asked.get("/ledger?people=doctors").text)
+    assert ledger.account("doctors").sentence in text_of(asked.get("/ledger?account=doctors").text)
 
 
 def test_it_is_what_it_is_now(asked: TestClient, ledger: el.Ledger, text_of: Words) -> None:
     asked.get("/ledger")
     ledger.add("patients", el.laplace(epsilon=0.1))
-    assert "After 2 releases" in text_of(asked.get("/ledger?people=patients").text)
+    assert "After 2 releases" in text_of(asked.get("/ledger?account=patients").text)
 
 
 def test_files_to_keep(asked: TestClient, ledger: el.Ledger) -> None:
-    kept = asked.get("/ledger.json?people=patients")
+    kept = asked.get("/ledger.json?account=patients")
     assert kept.headers["content-disposition"].startswith("attachment")
     assert json.loads(kept.text) == json.loads(json.dumps(ledger.account("patients").to_dict()))
-    page = asked.get("/ledger.html?people=patients")
+    page = asked.get("/ledger.html?account=patients")
     assert "<title>patients: ledger" in page.text
 
 
@@ -75,7 +75,7 @@ def test_a_server_without_a_ledger_has_no_such_page(client: TestClient, path: st
     assert client.get(path).status_code == 404
 
 
-@pytest.mark.parametrize("query", ["people=nurses", "people=%00", "people=" + "x" * 5000, "people='%3B--"])
+@pytest.mark.parametrize("query", ["account=nurses", "account=%00", "account=" + "x" * 5000, "account='%3B--"])
 def test_nobody_of_that_name(asked: TestClient, query: str, text_of: Words) -> None:
     answer = asked.get(f"/ledger?{query}")
     assert answer.status_code == 422
@@ -100,19 +100,19 @@ def test_a_ledger_that_goes_away_is_told(asked: TestClient, ledger: el.Ledger, t
 
 @pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
 def test_its_chart_is_a_file(asked: TestClient, kind: str, start: bytes) -> None:
-    made = asked.get(f"/ledger/releases.{kind}?people=patients")
+    made = asked.get(f"/ledger/releases.{kind}?account=patients")
     assert made.content.startswith(start)
     assert made.headers["content-disposition"] == f'attachment; filename="ledger-releases.{kind}"'
-    assert f"/ledger/releases.{kind}?people=patients" in asked.get("/ledger?people=patients").text
+    assert f"/ledger/releases.{kind}?account=patients" in asked.get("/ledger?account=patients").text
 
 
 def test_where_nothing_was_released_there_is_no_chart(asked: TestClient, text_of: Words) -> None:
-    assert "releases.svg" not in asked.get("/ledger?people=doctors").text
-    assert "Nothing was released yet" in text_of(asked.get("/ledger/releases.svg?people=doctors").text)
-    assert asked.get("/ledger/releases.gif?people=patients").status_code == 422
+    assert "releases.svg" not in asked.get("/ledger?account=doctors").text
+    assert "Nothing was released yet" in text_of(asked.get("/ledger/releases.svg?account=doctors").text)
+    assert asked.get("/ledger/releases.gif?account=patients").status_code == 422
 
 
 def test_every_release_is_a_row_of_its_csv(asked: TestClient) -> None:
-    head, row = asked.get("/ledger.csv?people=patients").text.splitlines()
+    head, row = asked.get("/ledger.csv?account=patients").text.splitlines()
     told = dict(zip(head.split(","), row.split(","), strict=True))
     assert (told["title"], float(told["charge.epsilon"])) == ("<i>visits</i>", 0.2)

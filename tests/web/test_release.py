@@ -135,7 +135,7 @@ def spent(ledger: el.Ledger, people: str) -> int:
 def test_from_a_report_to_the_answers(
     asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words
 ) -> None:
-    offer = offered(asked, page, people=people)
+    offer = offered(asked, page, account=people)
     assert offer.status_code == 200
     words = text_of(offer.text)
     # One person is one row in one of two groups: b = 1/0.3, and the best guess is right with 1 - exp(-0.15)/2 = 0.5696.
@@ -163,7 +163,7 @@ def test_from_a_report_to_the_answers(
     assert pq.read_table(io.BytesIO(files["parquet"].content)).column("answer").to_pylist() == answers
     assert "<title>" in files["html"].text
     # The same file brought once more, and the same plan: the same answers, and nothing is spent.
-    again = offered(asked, report(asked), people=people)
+    again = offered(asked, report(asked), account=people)
     assert "This plan was released on" in text_of(again.text)
     shown = followed(asked, confirmed(asked, again))
     assert "Nothing was spent: these answers were published on" in text_of(shown.text)
@@ -177,10 +177,10 @@ def test_sent_twice_it_is_spent_once(
 ) -> None:
     """Of a table that another account holds already, which is refused unless somebody says that it is about others."""
     assert "the ledger has several accounts: say whom" in text_of(offered(asked, page).text).replace("The", "the")
-    shown = followed(asked, confirmed(asked, offered(asked, page, people=people)))
+    shown = followed(asked, confirmed(asked, offered(asked, page, account=people)))
     assert "say that it is about other people" in text_of(shown.text)
     assert spent(ledger, people) == 0
-    offer = offered(asked, page, people=people)
+    offer = offered(asked, page, account=people)
     with ThreadPoolExecutor(4) as pool:
         made = list(pool.map(lambda _: confirmed(asked, offer, other_people="yes"), range(4)))
     assert {one.status_code for one in made} == {303}
@@ -191,7 +191,7 @@ def test_sent_twice_it_is_spent_once(
     assert spent(ledger, people) == 1
     # A limit that leaves no room for a second one does not keep back what was published.
     ledger.limit(people, epsilon=0.4)
-    again = offered(asked, page, people=people)
+    again = offered(asked, page, account=people)
     assert again.status_code == 200
     followed(asked, confirmed(asked, again))
     assert spent(ledger, people) == 1
@@ -200,7 +200,7 @@ def test_sent_twice_it_is_spent_once(
 def test_what_is_not_confirmed_is_not_spent(
     asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words
 ) -> None:
-    offer = offered(asked, page, people=people)
+    offer = offered(asked, page, account=people)
     for confirm in ("", "ε = 0.2", "on"):
         answer = confirmed(asked, offer, confirm=confirm)
         assert answer.status_code == 422
@@ -214,7 +214,7 @@ def test_what_is_not_confirmed_is_not_spent(
 
 
 def test_other_sites_and_programs_cannot_confirm(asked: TestClient, page: Any, ledger: el.Ledger, people: str) -> None:
-    offer = offered(asked, page, people=people)
+    offer = offered(asked, page, account=people)
     where, data = sent(offer)
     for origin in ("http://evil.example", "null", None):
         assert confirmed(asked, offer, origin=origin).status_code == 403
@@ -273,9 +273,9 @@ def test_a_plan_beyond_its_limits_has_no_button(asked: TestClient, text_of: Word
 
 
 def test_a_limit_of_the_ledger(asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words) -> None:
-    held = offered(asked, page, people=people)
+    held = offered(asked, page, account=people)
     ledger.add(people, el.laplace(epsilon=0.4), title="meanwhile")
-    answer = offered(asked, page, people=people)
+    answer = offered(asked, page, account=people)
     assert answer.status_code == 422
     assert f"The ledger allows ε = 0.5 for '{people}', of which 0.4 is spent" in text_of(answer.text)
     assert 'name="confirm"' not in answer.text
@@ -291,7 +291,7 @@ def test_a_limit_of_the_ledger(asked: TestClient, page: Any, ledger: el.Ledger, 
 def test_a_plan_that_changed_since_it_was_assessed(
     asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words
 ) -> None:
-    offer = offered(asked, page, people=people)
+    offer = offered(asked, page, account=people)
     _, data = sent(offer)
     offers: Any = asked.app.state.offers  # type: ignore[attr-defined]
     held = offers.of(data["offer"], asked.cookies["epsilens-visitor"], offer.url.path.split("/")[3])
@@ -304,16 +304,16 @@ def test_a_plan_that_changed_since_it_was_assessed(
 
 def test_accounts_that_cannot_be(asked: TestClient, page: Any, ledger: el.Ledger, people: str) -> None:
     for wrong in ("x" * 150 + "\x07", "x" * 5000):
-        assert offered(asked, page, people=wrong).status_code == 422
-    assert offered(asked, page, people=people, part="north").status_code == 422
-    assert offered(asked, page, people=people.upper()).status_code in (200, 422)
+        assert offered(asked, page, account=wrong).status_code == 422
+    assert offered(asked, page, account=people, part="north").status_code == 422
+    assert offered(asked, page, account=people.upper()).status_code in (200, 422)
 
 
 def test_a_file_that_is_forgotten_is_not_released(
     asked: TestClient, ledger: el.Ledger, people: str, text_of: Words
 ) -> None:
     shown = report(asked, CSV + "99,f,1\n")
-    offer = offered(asked, shown, people=people)
+    offer = offered(asked, shown, account=people)
     token = re.search(r"/assess/file/([\w-]+)/forget", shown.text)
     assert token
     asked.post(f"/assess/file/{token[1]}/forget", headers={"origin": HOST})
@@ -346,7 +346,7 @@ def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
     )
     assessed = normalized_plan(read_release(plan)).digest()
     request = {
-        "task": "release", "yaml": plan, "ledger": ledger.store.address, "people": people, "part": "",
+        "task": "release", "yaml": plan, "ledger": ledger.store.address, "account": people, "part": "",
         "assessed": assessed, "unpacked": 10**9, "memory": 3 * 10**9, "seconds": 240,
     }  # fmt: skip
     worker = subprocess.Popen(

@@ -43,7 +43,7 @@ _LONGER = "mechanism=dpsgd&rate=0.0000013&steps=1000000&width=0.0001&reading=fbe
         ("/compare", "a=dpsgd", False),
         ("/notions", "from=dp", False),
         ("/ledger", "", False),
-        ("/ledger.json", "people=patients", False),
+        ("/ledger.json", "account=patients", False),
         ("/claim/roc.pdf", "", False),
         ("/assess", "table=epsilens:adult", True),
         ("/assess.html", "yaml=title: x", True),

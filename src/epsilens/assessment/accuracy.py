@@ -233,9 +233,9 @@ _MISS = np.asarray(1 - LEVEL)
 def _hidden(noise: Kind) -> float:
     """The bias that half of the tests miss (paper 003, corrected), as a share of the 95% error of the noise."""
     if noise is Kind.GAUSSIAN:
-        bias = hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5)
+        bias = hidden_bias(sigma=1.0, fpr=FALSE_ALARMS, power=0.5)
     else:
-        bias = hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5)
+        bias = hidden_bias(scale=1.0, fpr=FALSE_ALARMS, power=0.5)
     return float(bias) / float(additive_error(noise, np.zeros(()), np.ones(()), _MISS))
 
 

@@ -188,7 +188,7 @@ def assess(
     engine: Any = None,
     table: Any = None,
     ledger: Any = None,
-    people: str | None = None,
+    account: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Assessment:
     """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.model.Release`.
@@ -225,7 +225,7 @@ def assess(
         If an engine is not installed.
     """
     plan = normalized_plan(read_release(release))
-    account = _account(ledger, people)
+    kept = _account(ledger, account)
     queries = []
     for i, query in enumerate(plan.queries):
         with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
@@ -243,11 +243,11 @@ def assess(
     setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
-    room = None if account is None else ledger_headroom(plan, *account)
+    room = None if kept is None else ledger_headroom(plan, *kept)
     limits, left = limits_on_risk(setting, risks), None if room is None else room.largest
 
     def within(found: Sequence[RiskLimit]) -> AllowedEpsilon:
-        return allowed_epsilon(found, plan.epsilon, left, lambda e: account is None or fits_ledger(plan, account[0], e))
+        return allowed_epsilon(found, plan.epsilon, left, lambda e: kept is None or fits_ledger(plan, kept[0], e))
 
     allowed = within(limits)
     accuracy = tuple(
@@ -284,16 +284,18 @@ def assess(
     return made
 
 
-def _account(ledger: Any, people: str | None) -> tuple[Account, str] | None:
+def _account(ledger: Any, account: str | None) -> tuple[Account, str] | None:
     """The account of those whom the table is about, and where it is kept."""
     if ledger is None:
-        if people is not None:
-            raise InputError("people is given without a ledger: name the one that has the account", parameter="people")
+        if account is not None:
+            raise InputError(
+                "account is given without a ledger: name the one that has the account", parameter="account"
+            )
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if not book.store.exists:
         book.accounts()  # says that there is none: a name that is mistyped must not read as an empty account
-    return book.account(book.account_name(people)), book.store.name
+    return book.account(book.account_name(account)), book.store.name
 
 
 @dataclass(frozen=True)

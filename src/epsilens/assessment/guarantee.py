@@ -129,7 +129,7 @@ class LedgerHeadroom:
     """The account a release is counted in. ``largest`` is None where nothing is limited, 0 where nothing is left."""
 
     ledger: str
-    people: str
+    account: str
     releases: int
     largest: float | None
     sentence: str
@@ -138,7 +138,7 @@ class LedgerHeadroom:
 def ledger_headroom(plan: Release, account: Account, ledger: str, part: str | None = None) -> LedgerHeadroom:
     """How large the plan's ε may be, its shares and its noise being what they are."""
     found = None if account.limits is None else _largest(plan, account, part)
-    return LedgerHeadroom(ledger, account.people, len(account.counted), found, account.sentence)
+    return LedgerHeadroom(ledger, account.name, len(account.counted), found, account.sentence)
 
 
 def fits_ledger(plan: Release, account: Account, epsilon: float, part: str | None = None) -> bool:

@@ -275,10 +275,10 @@ class WorstCase:
         prior = arguments["prior"]
         if "recall" in arguments:
             return _precision(self._false_alarms(arguments["recall"]), arguments["recall"], prior)
-        return _precision(arguments["alpha"], self._roc(arguments["alpha"]), prior)
+        return _precision(arguments["fpr"], self._roc(arguments["fpr"]), prior)
 
-    def _roc(self, alpha: float) -> float:
-        return self._least(lambda faced, e: faced._beyond(e) + math.exp(e) * alpha)
+    def _roc(self, fpr: float) -> float:
+        return self._least(lambda faced, e: faced._beyond(e) + math.exp(e) * fpr)
 
     def _false_alarms(self, recall: float) -> float:
         return max(0.0, -self._least(lambda faced, e: -(recall - faced._beyond(e)) * math.exp(-e)))
@@ -299,9 +299,9 @@ class WorstCase:
         slope, height = np.exp(losses), np.asarray([self._beyond(float(e)) for e in losses])
         with np.errstate(divide="ignore", invalid="ignore"):
             corners = -np.diff(height) / np.diff(slope)  # where neighbouring tangents meet
-        alpha = np.unique(np.clip(np.nan_to_num(np.concatenate(([0.0, 1.0], corners))), 0.0, 1.0))
-        least = np.minimum(1.0, np.min(height[:, None] + slope[:, None] * alpha, axis=0))
-        return float(np.trapezoid(least, alpha))
+        fpr = np.unique(np.clip(np.nan_to_num(np.concatenate(([0.0, 1.0], corners))), 0.0, 1.0))
+        least = np.minimum(1.0, np.min(height[:, None] + slope[:, None] * fpr, axis=0))
+        return float(np.trapezoid(least, fpr))
 
     @cached_property
     def _losses(self) -> tuple[float, float]:
@@ -337,9 +337,9 @@ def _posterior(loss: float, prior: float) -> float:
     return 1 / (1 + (1 - prior) / prior * math.exp(-loss))
 
 
-def _precision(alpha: float, recall: float, prior: float) -> float:
+def _precision(fpr: float, recall: float, prior: float) -> float:
     right = prior * recall
-    return right / (right + (1 - prior) * alpha) if right > 0 else 0.0
+    return right / (right + (1 - prior) * fpr) if right > 0 else 0.0
 
 
 def _first(facing: Callable[[float], WorstCase]) -> Callable[[float], Experiment]:

@@ -613,9 +613,9 @@ class Informed(ValueSemantics, Result):
         """How often the best guess is right without the release."""
         return max(self.prior, 1 - self.prior)
 
-    def tradeoff(self, alpha: ArrayLike) -> Number:
+    def tradeoff(self, fpr: ArrayLike) -> Number:
         """The experiment's own: a prior does not change it (unknown related records in the data would)."""
-        return self.experiment.tradeoff(alpha)
+        return self.experiment.tradeoff(fpr)
 
     def success(self) -> Number:
         """How often the best guess is right."""
@@ -625,9 +625,9 @@ class Informed(ValueSemantics, Result):
         """The most certain of H1 this adversary can become; of H0 they may become surer still."""
         return self.experiment.posterior(self.prior)
 
-    def precision(self, alpha: ArrayLike | None = None, *, recall: ArrayLike | None = None) -> Number:
+    def precision(self, fpr: ArrayLike | None = None, *, recall: ArrayLike | None = None) -> Number:
         """Share of those flagged who are truly H1."""
-        return self.experiment.precision(alpha, self.prior, recall=recall)
+        return self.experiment.precision(fpr, self.prior, recall=recall)
 
     def fbeta(self, beta: ArrayLike = 1.0) -> Number:
         """The largest Fβ."""

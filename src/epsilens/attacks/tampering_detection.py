@@ -106,14 +106,14 @@ class Detection(ValueSemantics, SentenceResult, ShortResult):
 class DetectionSeries(ValueSemantics, SentenceResult):
     """The verdicts on a series of answers.
 
-    At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
+    At most a share ``fpr`` of untampered series raises any alarm, whatever the dependence between answers;
     ``family_wise`` is that share exactly where the answers' noise is independent.
     """
 
     shown_as = "series"
 
     answers: tuple[Detection, ...]
-    alpha: float
+    fpr: float
     method: str
     family_wise: float
 
@@ -125,7 +125,7 @@ class DetectionSeries(ValueSemantics, SentenceResult):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
-            "alpha": self.alpha,
+            "fpr": self.fpr,
             "method": self.method,
             "family_wise": self.family_wise,
             "alarms": list(self.alarms),
@@ -184,9 +184,9 @@ def _detection(
     )
 
 
-def _checked_options(alpha: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
+def _checked_options(fpr: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
     checks.one_of("side", side, SIDES)
-    level = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
+    level = float(checks.probability("fpr", checks.scalar("fpr", fpr)))
     return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)
 
 
@@ -208,7 +208,7 @@ def detect(
     sensitivity: float | None = None,
     noise: str | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     side: str = "both",
     bias: float | None = None,
     stretch: float = 1.0,
@@ -238,7 +238,7 @@ def detect(
         Follows from the size given, else Laplace.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     side : {"both", "above", "below"}, default 'both'
         Where false records would push the answer.
@@ -263,7 +263,7 @@ def detect(
     >>> round(d.p_value, 6), d.alarm, round(d.power, 4)
     (0.002479, True, 0.5034)
     """
-    level, moved, theta = _checked_options(alpha, side, bias, stretch)
+    level, moved, theta = _checked_options(fpr, side, bias, stretch)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )
@@ -282,13 +282,13 @@ def detect_series(
     sensitivity: ArrayLike | None = None,
     noise: str | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     side: str = "both",
     bias: float | None = None,
     stretch: float = 1.0,
     method: str = "holm",
 ) -> DetectionSeries:
-    """The same for a series of answers, with at most a share ``alpha`` of untampered series raising any alarm.
+    """The same for a series of answers, with at most a share ``fpr`` of untampered series raising any alarm.
 
     ``method="holm"`` looks at the whole series: the smallest p-value is compared with α/n, the next with α/(n−1), and
     so on until one fails; ``level`` and ``power`` are those of α/n, which it never falls short of.
@@ -316,7 +316,7 @@ def detect_series(
         Follows from the size given, else Laplace.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     side : {"both", "above", "below"}, default 'both'
         Where false records would push the answer.
@@ -343,7 +343,7 @@ def detect_series(
     >>> s.alarms, [round(d.adjusted, 5) for d in s.answers]
     ((2,), [0.73576, 0.73576, 2e-05])
     """
-    level, moved, theta = _checked_options(alpha, side, bias, stretch)
+    level, moved, theta = _checked_options(fpr, side, bias, stretch)
     checks.one_of("method", method, METHODS)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
@@ -375,22 +375,22 @@ def detect_series(
     )
 
 
-def _alpha_spending(alpha: float, t: int) -> float:
+def _alpha_spending(fpr: float, t: int) -> float:
     """What answer t may spend: Σ 1/(t(t+1)) = 1."""
-    return alpha / (t * (t + 1))
+    return fpr / (t * (t + 1))
 
 
 def _with_adjusted_p(d: Detection, t: int) -> Detection:
     return replace(d, adjusted=min(math.exp(min(d.log_p_value + math.log(t * (t + 1)), 0.0)), 1.0))
 
 
-def _holm_adjusted(found: Sequence[Detection], alpha: float) -> list[Detection]:
+def _holm_adjusted(found: Sequence[Detection], fpr: float) -> list[Detection]:
     """Step down: the i-th smallest p-value times n − i + 1, never below the one before."""
     n, out = len(found), list(found)
     worst = -math.inf
     for rank, i in enumerate(sorted(range(n), key=lambda i: found[i].log_p_value)):
         worst = max(worst, min(found[i].log_p_value + math.log(n - rank), 0.0))
-        out[i] = replace(found[i], adjusted=math.exp(worst), alarm=alpha > 0 and worst <= math.log(alpha))
+        out[i] = replace(found[i], adjusted=math.exp(worst), alarm=fpr > 0 and worst <= math.log(fpr))
     return out
 
 
@@ -404,14 +404,14 @@ def watch(
     sensitivity: float | None = None,
     noise: str | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     side: str = "both",
     bias: float | None = None,
     stretch: float = 1.0,
 ) -> Iterator[Detection]:
     """Verdicts as (published, expected) answers arrive, each of them final.
 
-    At most a share ``alpha`` of endless untampered series ever raises a false alarm.
+    At most a share ``fpr`` of endless untampered series ever raises a false alarm.
 
     Parameters
     ----------
@@ -431,7 +431,7 @@ def watch(
         Follows from the size given, else Laplace.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     side : {"both", "above", "below"}, default 'both'
         Where false records would push the answer.
@@ -455,7 +455,7 @@ def watch(
     >>> [d.alarm for d in watch([(101.0, 100.0), (99.0, 100.0), (130.0, 100.0)], epsilon=1.0)]
     [False, False, True]
     """
-    level, moved, theta = _checked_options(alpha, side, bias, stretch)
+    level, moved, theta = _checked_options(fpr, side, bias, stretch)
     made = _detection_noise(
         sensitivity, epsilon=epsilon, scale=scale, sigma=sigma, delta=delta, noise=noise, calibration=calibration
     )

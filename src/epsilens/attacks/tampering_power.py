@@ -87,15 +87,15 @@ class Rule(ValueSemantics, ShortResult):
         return " or ".join(ends) or "never"
 
 
-def power_of(test: str, noise: str, m: Array, theta: float, alpha: Array) -> Array:
+def power_of(test: str, noise: str, m: Array, theta: float, fpr: Array) -> Array:
     """The share of tampered answers that a threshold test of size α notices, m units of noise away.
 
     One-sided, z > k: S((k−m)/θ). Two-sided, |z| > k: for Laplace α^{1/θ}·cosh(m/θ) up to m = k = log(1/α) and
     1 − e^{−m/θ}·sinh(k/θ) beyond (Eq. 39 and 42, the latter valid only there).
     """
     if test == "one-sided":
-        return noise_tail(noise, (noise_quantile(noise, alpha) - m) / theta)
-    k = two_sided_noise_quantile(noise, alpha)
+        return noise_tail(noise, (noise_quantile(noise, fpr) - m) / theta)
+    k = two_sided_noise_quantile(noise, fpr)
     if noise == "gaussian":
         return np.minimum(noise_tail(noise, (k - m) / theta) + noise_tail(noise, (k + m) / theta), 1.0)
     near, far = np.exp((np.minimum(m - k, 0.0)) / theta), np.exp(-(m + k) / theta)
@@ -131,25 +131,25 @@ class Tampering(Experiment):
 
     shown_as = "tampering"
 
-    def one_sided(self, alpha: ArrayLike) -> Rule:
+    def one_sided(self, fpr: ArrayLike) -> Rule:
         """Alarm beyond one threshold, on the side of the bias (above, for a bias of 0); Theorem 3 with its cases
         exchanged. It is the optimal test for ``stretch`` 1 only.
         """
-        a, noise, m, theta, unit = self._units(alpha)
+        a, noise, m, theta, unit = self._units(fpr)
         k = noise_quantile(noise, a) * unit
         up = np.asarray(self.parameters["bias"]) >= 0
         below, above = np.where(up, -np.inf, -k), np.where(up, k, np.inf)
         power = power_of("one-sided", noise, m, theta, a)
         return _rule("one-sided", np.where(up, k, -k), below, above, a, power)
 
-    def two_sided(self, alpha: ArrayLike) -> Rule:
+    def two_sided(self, fpr: ArrayLike) -> Rule:
         """Alarm beyond ±k, for a defender who does not know the sign of the bias (Theorem 4); optimal at bias 0."""
-        a, noise, m, theta, unit = self._units(alpha)
+        a, noise, m, theta, unit = self._units(fpr)
         k = two_sided_noise_quantile(noise, a) * unit
         side = np.where(np.asarray(self.parameters["bias"]) >= 0, k, -k)
         return _rule("two-sided", side, -k, k, a, power_of("two-sided", noise, m, theta, a))
 
-    def optimal(self, alpha: ArrayLike) -> Rule:
+    def optimal(self, fpr: ArrayLike) -> Rule:
         """The Neyman–Pearson test: no test of this size notices more. With ``stretch`` above 1 it rejects outside an
         interval that is not centred on the expected answer.
 
@@ -157,9 +157,9 @@ class Tampering(Experiment):
         >>> round(rule.power, 6), round(rule.below, 4), round(rule.above, 4)
         (0.335079, -5.6276, 1.6276)
         """
-        a, _, _, theta, unit = self._units(alpha)
+        a, _, _, theta, unit = self._units(fpr)
         if theta == 1:
-            rule = self.one_sided(alpha)
+            rule = self.one_sided(fpr)
             return _rule("optimal", rule.threshold, rule.below, rule.above, a, self.law.roc(a))
         assert isinstance(self.law, StretchedLaplace | StretchedNormal)
         left, right = self.law.acceptance(a)
@@ -183,22 +183,22 @@ class Tampering(Experiment):
         high = self.law.log_moment(1 - np.maximum(tilt, 0.5))
         return float_or_array(0.0 - np.where(tilt < 0.5, low, high))
 
-    def _units(self, alpha: ArrayLike) -> tuple[Array, str, Array, float, Array]:
+    def _units(self, fpr: ArrayLike) -> tuple[Array, str, Array, float, Array]:
         p = self.parameters
         unit = np.asarray(p["sigma" if p["noise"] == "gaussian" else "scale"])
         m = np.abs(np.asarray(p["bias"])) / unit
-        return self.fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
+        return self.fit(checks.probability("fpr", fpr)), p["noise"], m, p["stretch"], unit
 
 
-def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:
-    always = alpha >= 1
+def _rule(test: str, threshold: Any, below: Any, above: Any, fpr: Array, power: Array) -> Rule:
+    always = fpr >= 1
     below, above = np.where(always, -np.inf, below) + 0.0, np.where(always, -np.inf, above) + 0.0
     return Rule(
         test,
         float_or_array(np.asarray(threshold) + 0.0),
         float_or_array(below),
         float_or_array(above),
-        float_or_array(alpha),
+        float_or_array(fpr),
         float_or_array(power),
     )
 
@@ -427,22 +427,22 @@ def privacy_distortion(
     return float(np.logaddexp(0.0, log_signal - log_noise) / 2)
 
 
-def _power(test: str, noise: str, m: float, theta: float, alpha: float) -> float:
+def _power(test: str, noise: str, m: float, theta: float, fpr: float) -> float:
     if test == "optimal":
-        return float(tampering_law(noise, np.asarray(m), theta).roc(np.asarray(alpha)))
-    return float(power_of(test, noise, np.asarray(m), theta, np.asarray(alpha)))
+        return float(tampering_law(noise, np.asarray(m), theta).roc(np.asarray(fpr)))
+    return float(power_of(test, noise, np.asarray(m), theta, np.asarray(fpr)))
 
 
-def _miss_rate(test: str, noise: str, m: float, theta: float, alpha: float) -> float:
+def _miss_rate(test: str, noise: str, m: float, theta: float, fpr: float) -> float:
     if test == "optimal":
-        return float(tampering_law(noise, np.asarray(m), theta).tradeoff(np.asarray(alpha)))
+        return float(tampering_law(noise, np.asarray(m), theta).tradeoff(np.asarray(fpr)))
     if noise == "gaussian" and test == "two-sided":  # 1 − power would lose the digits of a small miss
-        k = two_sided_noise_quantile(noise, np.asarray(alpha))
+        k = two_sided_noise_quantile(noise, np.asarray(fpr))
         return float(noise_tail(noise, (m - k) / theta) - noise_tail(noise, (m + k) / theta))
-    return 1 - _power(test, noise, m, theta, alpha)
+    return 1 - _power(test, noise, m, theta, fpr)
 
 
-def boundary(test: str, noise: str, theta: float, alpha: float, power: float) -> float:
+def boundary(test: str, noise: str, theta: float, fpr: float, power: float) -> float:
     """m*: the shift, in units of the noise, whose share noticed is ``power``; 0 where even no shift reaches it,
     infinite where none does.
 
@@ -452,48 +452,48 @@ def boundary(test: str, noise: str, theta: float, alpha: float, power: float) ->
     >>> [round(boundary("two-sided", "laplace", t, a, p), 9) for a, p, t in ((0.1, 0.5, 1.0), (0.1, 0.9, 1.5))]
     [2.29243167, 4.645450495]
     """
-    if _power(test, noise, 0.0, theta, alpha) >= power:
+    if _power(test, noise, 0.0, theta, fpr) >= power:
         return 0.0
-    if power == 1 or alpha == 0:
+    if power == 1 or fpr == 0:
         return math.inf
     if test == "one-sided" or (test == "optimal" and theta == 1):
-        return max(_one_sided(noise, theta, alpha, power), 0.0)
+        return max(_one_sided(noise, theta, fpr, power), 0.0)
     if noise == "laplace" and test == "two-sided":
-        return _two_sided(theta, alpha, power)
+        return _two_sided(theta, fpr, power)
     if test == "two-sided":  # its power is at least that of the side the bias is on
         high = float(
-            two_sided_noise_quantile(noise, np.asarray(alpha)) - theta * noise_quantile(noise, np.asarray(power))
+            two_sided_noise_quantile(noise, np.asarray(fpr)) - theta * noise_quantile(noise, np.asarray(power))
         )
     else:  # no test does better, so the one-sided one needs more
-        high = _one_sided(noise, theta, alpha, power)
+        high = _one_sided(noise, theta, fpr, power)
 
     def excess(m: Any) -> Any:
         values = []
         for v in np.atleast_1d(m):
             with np.errstate(divide="ignore"):
                 if power <= 0.5:
-                    values.append(np.log(_power(test, noise, float(v), theta, alpha)) - math.log(power))
+                    values.append(np.log(_power(test, noise, float(v), theta, fpr)) - math.log(power))
                 else:
-                    values.append(math.log1p(-power) - np.log(_miss_rate(test, noise, float(v), theta, alpha)))
+                    values.append(math.log1p(-power) - np.log(_miss_rate(test, noise, float(v), theta, fpr)))
         return np.asarray(values).reshape(np.shape(m))
 
     return float(root(excess, np.asarray(0.0), np.asarray(high * (1 + 1e-12) + 1e-12)))
 
 
-def _one_sided(noise: str, theta: float, alpha: float, power: float) -> float:
+def _one_sided(noise: str, theta: float, fpr: float, power: float) -> float:
     if theta != 1:
-        return float(noise_quantile(noise, np.asarray(alpha)) - theta * noise_quantile(noise, np.asarray(power)))
-    gap = power - alpha
+        return float(noise_quantile(noise, np.asarray(fpr)) - theta * noise_quantile(noise, np.asarray(power)))
+    gap = power - fpr
     if noise == "gaussian":
-        return float(probit_gap(np.asarray(alpha), np.asarray(gap), np.asarray(1 - power)))
-    if alpha > 0.5:
+        return float(probit_gap(np.asarray(fpr), np.asarray(gap), np.asarray(1 - power)))
+    if fpr > 0.5:
         return math.log1p(gap / (1 - power))
-    return math.log1p(gap / alpha) if power <= 0.5 else -math.log(4 * alpha) - math.log1p(-power)
+    return math.log1p(gap / fpr) if power <= 0.5 else -math.log(4 * fpr) - math.log1p(-power)
 
 
-def _two_sided(theta: float, alpha: float, power: float) -> float:
+def _two_sided(theta: float, fpr: float, power: float) -> float:
     """The sheet's m*, in logarithms: α^{−1/θ} may overflow, and β·α^{−1/θ} may be near 1."""
-    k = -math.log(alpha) / theta
+    k = -math.log(fpr) / theta
     if power <= (1 + math.exp(-2 * k)) / 2:
         x = math.log(power) + k
         if x > 1:
@@ -520,9 +520,9 @@ def _in_units(m: float, unit: Array, good: Callable[[float], bool], direction: i
     return float_or_array(np.asarray(values).reshape(np.shape(unit)))
 
 
-def _rates(alpha: Any, power: Any, test: str, stretch: Any) -> tuple[float, float, float]:
+def _rates(fpr: Any, power: Any, test: str, stretch: Any) -> tuple[float, float, float]:
     checks.one_of("test", test, TESTS)
-    a = float(checks.probability("alpha", checks.scalar("alpha", alpha)))
+    a = float(checks.probability("fpr", checks.scalar("fpr", fpr)))
     return a, float(checks.probability("power", checks.scalar("power", power))), checked_stretch(stretch)
 
 
@@ -536,13 +536,13 @@ def hidden_bias(
     stretch: float = 1.0,
     noise: str | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     power: float = 0.5,
     test: str = "optimal",
 ) -> Number:
     """The most false records can move the answer together and be noticed at most a share ``power`` of the time.
 
-    ``alpha`` is the share of false alarms accepted. With ``test="optimal"`` no test of that size notices it more often;
+    ``fpr`` is the share of false alarms accepted. With ``test="optimal"`` no test of that size notices it more often;
     "two-sided" is what a defender can do who does not know its sign. Infinite where no size is noticed so often.
 
     Parameters
@@ -563,7 +563,7 @@ def hidden_bias(
         Follows from the size given, else Laplace.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     power : float, default 0.5
         Share of false records that is noticed, in (0, 1).
@@ -585,7 +585,7 @@ def hidden_bias(
     >>> round(hidden_bias(epsilon=1.0), 6), round(hidden_bias(epsilon=0.1), 6)
     (2.302585, 23.025851)
     """
-    a, p, theta = _rates(alpha, power, test, stretch)
+    a, p, theta = _rates(fpr, power, test, stretch)
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
     made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     least = _power(test, made.kind, 0.0, theta, a)
@@ -610,7 +610,7 @@ def detected_bias(
     stretch: float = 1.0,
     noise: str | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     power: float = 0.9,
     test: str = "optimal",
 ) -> Number:
@@ -636,7 +636,7 @@ def detected_bias(
         Follows from the size given, else Laplace.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     power : float, default 0.9
         Share of false records that is noticed, in (0, 1).
@@ -658,7 +658,7 @@ def detected_bias(
     >>> round(detected_bias(epsilon=1.0, test="two-sided"), 6)
     4.602667
     """
-    a, p, theta = _rates(alpha, power, test, stretch)
+    a, p, theta = _rates(fpr, power, test, stretch)
     widths = {"epsilon": epsilon, "scale": scale, "sigma": sigma}
     made = calibrate_noise(**widths, delta=delta, sensitivity=sensitivity, noise=noise, calibration=calibration)
     m = boundary(test, made.kind, theta, a, p)
@@ -673,7 +673,7 @@ def epsilon_to_detect(
     noise: str = "laplace",
     delta: float | None = None,
     calibration: str = "analytic",
-    alpha: float = 0.05,
+    fpr: float = 0.05,
     power: float = 0.9,
     test: str = "optimal",
 ) -> float:
@@ -696,7 +696,7 @@ def epsilon_to_detect(
         Of Gaussian noise said by ε.
     calibration : {"analytic", "classical"}, default 'analytic'
         How σ follows from ε and δ.
-    alpha : float, default 0.05
+    fpr : float, default 0.05
         Share of false alarms accepted, in (0, 1).
     power : float, default 0.9
         Share of false records that is noticed, in (0, 1).
@@ -718,7 +718,7 @@ def epsilon_to_detect(
     >>> round(epsilon_to_detect(bias=3.0), 6)
     1.304008
     """
-    a, p, theta = _rates(alpha, power, test, stretch)
+    a, p, theta = _rates(fpr, power, test, stretch)
     moved = abs(checks.scalar("bias", bias))
     start = {"epsilon": 0.5, "scale": None, "sigma": None, "noise": noise, "delta": delta, "calibration": calibration}
     made = calibrate_noise(sensitivity=checks.scalar("sensitivity", sensitivity), **start)  # type: ignore[arg-type]

@@ -58,8 +58,8 @@ def _alpha_at_precision(recall: float, precision: float, prior: float) -> float:
     return recall * (1 - precision) * prior / (precision * (1 - prior))
 
 
-def _recall_at_precision(alpha: float, precision: float, prior: float) -> float:
-    return alpha * precision * (1 - prior) / ((1 - precision) * prior)
+def _recall_at_precision(fpr: float, precision: float, prior: float) -> float:
+    return fpr * precision * (1 - prior) / ((1 - precision) * prior)
 
 
 # -- Laplace ----------------------------------------------------------------------------------------------------
@@ -86,22 +86,22 @@ def _laplace_fbeta(limit: float, beta: float, prior: float) -> float:
     return math.log(c * t * (1 + t) / b2)
 
 
-def _laplace_roc(limit: float, alpha: float) -> float:
-    if alpha == 0:
+def _laplace_roc(limit: float, fpr: float) -> float:
+    if fpr == 0:
         return math.inf
-    if alpha > 0.5:
-        return math.log1p((limit - alpha) / (1 - limit))
-    return math.log1p((limit - alpha) / alpha) if limit <= 0.5 else -math.log(4 * alpha * (1 - limit))
+    if fpr > 0.5:
+        return math.log1p((limit - fpr) / (1 - limit))
+    return math.log1p((limit - fpr) / fpr) if limit <= 0.5 else -math.log(4 * fpr * (1 - limit))
 
 
 def _laplace_posterior(limit: float, prior: float) -> float:
     return math.log1p((limit - prior) / (prior * (1 - limit)))
 
 
-def _laplace_precision(limit: float, prior: float, alpha: float | None = None, recall: float | None = None) -> float:
-    if alpha is not None:
-        reached = _recall_at_precision(alpha, limit, prior)
-        return math.inf if reached >= 1 else _laplace_roc(max(reached, alpha), alpha)
+def _laplace_precision(limit: float, prior: float, fpr: float | None = None, recall: float | None = None) -> float:
+    if fpr is not None:
+        reached = _recall_at_precision(fpr, limit, prior)
+        return math.inf if reached >= 1 else _laplace_roc(max(reached, fpr), fpr)
     assert recall is not None
     if recall <= 0.5:
         return _laplace_posterior(limit, prior)
@@ -123,7 +123,7 @@ _LAPLACE: dict[str, Callable[..., float]] = {
     "posterior": _laplace_posterior,
     "precision": _laplace_precision,
     "roc": lambda limit, fpr: _laplace_roc(limit, fpr),
-    "recall": lambda limit, alpha: _laplace_roc(limit, alpha),
+    "recall": lambda limit, fpr: _laplace_roc(limit, fpr),
     "attack_success": lambda limit, baseline: _laplace_roc(limit, baseline),
     "delta": lambda limit, epsilon: epsilon - 2 * math.log1p(-limit),
     "epsilon": lambda limit, delta: limit - 2 * math.log1p(-delta) if delta < 1 else math.inf,
@@ -135,16 +135,16 @@ _LAPLACE: dict[str, Callable[..., float]] = {
 # -- normal -----------------------------------------------------------------------------------------------------
 
 
-def _normal_roc(limit: float, alpha: float) -> float:
-    if alpha == 0:
+def _normal_roc(limit: float, fpr: float) -> float:
+    if fpr == 0:
         return math.inf
-    return float(probit_gap(np.asarray(alpha), np.asarray(limit - alpha), np.asarray(1 - limit)))
+    return float(probit_gap(np.asarray(fpr), np.asarray(limit - fpr), np.asarray(1 - limit)))
 
 
-def _normal_precision(limit: float, prior: float, alpha: float | None = None, recall: float | None = None) -> float:
-    if alpha is not None:
-        reached = _recall_at_precision(alpha, limit, prior)
-        return math.inf if reached >= 1 else _normal_roc(max(reached, alpha), alpha)
+def _normal_precision(limit: float, prior: float, fpr: float | None = None, recall: float | None = None) -> float:
+    if fpr is not None:
+        reached = _recall_at_precision(fpr, limit, prior)
+        return math.inf if reached >= 1 else _normal_roc(max(reached, fpr), fpr)
     assert recall is not None
     return _normal_roc(recall, _alpha_at_precision(recall, limit, prior))
 
@@ -159,7 +159,7 @@ _NORMAL: dict[str, Callable[..., float | None]] = {
     "auc": lambda limit: math.sqrt(2) * _half(2 * limit - 1),
     "precision": _normal_precision,
     "roc": lambda limit, fpr: _normal_roc(limit, fpr),
-    "recall": lambda limit, alpha: _normal_roc(limit, alpha),
+    "recall": lambda limit, fpr: _normal_roc(limit, fpr),
     "attack_success": lambda limit, baseline: _normal_roc(limit, baseline),
     "delta": lambda limit, epsilon: psi_for_delta(epsilon, limit) if limit > 0 else None,
     "epsilon": lambda limit, delta: psi_for_delta(limit, delta) if 0 < delta < 1 else None,

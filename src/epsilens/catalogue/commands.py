@@ -152,7 +152,7 @@ def _choose() -> tuple[Option, ...]:
 
 #: Which ledger, and whose account in it.
 _LEDGER = _opt("ledger", "A file of SQLite, or postgresql://user@host/database", "URL", default="ledger.db")
-_ACCOUNT = _opt("people", "Whom the releases are about", "NAME", shown="the only account")
+_ACCOUNT = _opt("account", "Whom the releases are about", "NAME", shown="the only account")
 
 
 _PART = "The part of the people it is about; it counts for everyone, since that cannot be checked"
@@ -221,7 +221,7 @@ _TAMPER = (
     _param("calibration"),
     _param("bias", panel=Panel.ADVERSARY),
     _param("stretch", "How much wider it makes the noise", "1", Panel.ADVERSARY),
-    _param("alpha", "Share of false alarms accepted", "0.05"),
+    _param("fpr", "Share of false alarms accepted", "0.05"),
     _opt("power", "Share of false records to notice", "", Panel.READING, Input.PROBABILITY, "0.9; 0.5 without --bias"),
     _opt("published", "Published answers to test", "A,B,C", kind=Input.NUMBERS),
     _opt("expected", "What they should be: one for all, or one each", "A,B,C", kind=Input.NUMBERS),
@@ -256,7 +256,7 @@ _SCAN = (
     _opt("query", "A planned query; may be repeated", "TEXT", repeated=True),
     _opt("sampling_fraction", "Share of the population in the table", kind=Input.NUMBER),
     _param("epsilon", "The planned ε of each query"),
-    _opt("limit", "The success tolerated", "success=VALUE", Panel.READING),
+    _limit("The success tolerated, such as success=0.55"),
     _opt("quantile", "Share of people kept under it", panel=Panel.READING, kind=Input.NUMBER),
     _opt("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Input.WORD, default="laplace"),
     _param("delta", "δ of gaussian noise"),

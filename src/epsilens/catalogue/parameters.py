@@ -522,11 +522,6 @@ _READING = (
         ),
     ),
     Parameter(
-        "alpha", "False-positive rate of the readings recall and precision", Input.PROBABILITY, Panel.READING,
-        allowed=SHARE,
-        control=Control("False alarms, of 100", "The false alarms the adversary accepts.", "0.1", _OF_100, of_100=True),
-    ),
-    Parameter(
         "recall", "Recall at which precision is read", Input.PROBABILITY, Panel.READING, allowed=SHARE,
         control=Control("Found, of 100", "How many of those in the data the adversary finds.", of_100=True),
     ),

@@ -120,13 +120,13 @@ READINGS: dict[str, Reading] = {
             without=r"$\pi$", example="0.7311",
         ),
         Reading(
-            "precision", "precision", lambda prior=0.5, **_: prior, either=("alpha", "recall"), optional=_PRIOR,
+            "precision", "precision", lambda prior=0.5, **_: prior, either=("fpr", "recall"), optional=_PRIOR,
             formula=r"(1-f)/((1-f)+c\alpha)",
             meaning="Of the alarms, the share that is right. Also `precision(recall=…)`.",
             without=r"$\pi$", example="0.7311 at 0.1",
         ),
         Reading(
-            "recall", "recall", lambda alpha: alpha, required=("alpha",),
+            "recall", "recall", lambda fpr: fpr, required=("fpr",),
             formula=r"1-f(\alpha)",
             meaning="How often H1 is found when a share α of alarms under H0 is accepted.",
             without=r"$\alpha$", example="0.2718 at 0.1",

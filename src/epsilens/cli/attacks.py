@@ -140,13 +140,13 @@ def _power_report(said: Options) -> _Verdict:
     stretch = checked_stretch(1.0 if said["stretch"] is None else parse_number("--stretch", said["stretch"], "stretch"))
     noisy = any(said[k] is not None for k in ("epsilon", "scale", "sigma"))
     share = 0.5 if bias is None else 0.9
-    a = _share("alpha", said["alpha"], 0.05)
+    a = _share("fpr", said["fpr"], 0.05)
     p = _share("power", said["power"], share)
     if bias is not None:
         moved = checks.scalar("bias", parse_number("--bias", bias, "bias"))
         if noisy:
             return _Verdict(about(tampering(bias=moved, stretch=stretch, **given), a, p))
-        needed = epsilon_to_detect(bias=moved, stretch=stretch, alpha=a, power=p, **given)
+        needed = epsilon_to_detect(bias=moved, stretch=stretch, fpr=a, power=p, **given)
         return _Verdict(price(needed, moved, stretch, a, p, {"noise": "laplace", **given}))
     if not noisy:
         raise InputError(
@@ -159,7 +159,7 @@ def _detection_report(said: Options) -> _Verdict:
     from ..attacks.tampering_detection import detect, detect_series
     from ..show.tampering import detection, series
 
-    given = _noise_arguments(said, *_NOISE, "bias", "stretch", "alpha")
+    given = _noise_arguments(said, *_NOISE, "bias", "stretch", "fpr")
     given |= {"side": said["side"]} if said["side"] is not None else {}
     if said["series"] is not None:
         if said["published"] is not None or said["expected"] is not None:

@@ -193,7 +193,7 @@ def _forget_stdout() -> None:
 
 
 _ASCII: dict[str, str | int | None] = {
-    "ε": "epsilon", "δ": "delta", "ψ": "psi", "σ": "sigma", "β": "beta", "α": "alpha", "γ": "gamma", "λ": "lambda",
+    "ε": "epsilon", "δ": "delta", "ψ": "psi", "σ": "sigma", "β": "beta", "α": "fpr", "γ": "gamma", "λ": "lambda",
     "–": "-", "—": "-", "−": "-", "±": "+/-", "“": '"', "”": '"', "’": "'", "≥": ">=", "≤": "<=", "·": "*", "×": "x",
     "√": "sqrt", "é": "e", "ü": "u", "Ü": "U", "∅": "none", "₀": "0", "₁": "1", "₂": "2", "§": "section ",
 }  # fmt: skip
@@ -326,7 +326,7 @@ _OTHER_NAMES = {
     "sampling-rate": "rate", "sampling-probability": "rate", "q": "rate", "iterations": "steps", "eps": "epsilon",
     "e": "epsilon", "d": "delta", "sample-size": "n", "dataset-size": "n", "num-examples": "n", "size": "n",
     "std-dev": "std", "b": "scale", "quasi-identifiers": "quasi", "qi": "quasi", "out": "output", "o": "output",
-    "limit": "at-most", "max": "at-most", "privacy-unit": "person", "private-id": "person", "people-column": "person",
+    "limit": "at-most", "alpha": "fpr", "max": "at-most", "privacy-unit": "person", "private-id": "person", "people-column": "person",
 }  # fmt: skip
 
 

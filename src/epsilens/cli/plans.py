@@ -44,15 +44,15 @@ def scan(said: Options) -> None:
     """Find the people two queries can isolate, and the ε that protects them. Exit code 4: the limit is exceeded.
 
     For example: epsilens scan epsilens:rand-hie --quasi site,age,female,black,education --person person
-    --query "count where mental_visits > 0 by site" --epsilon 1 --limit success=0.55
+    --query "count where mental_visits > 0 by site" --epsilon 1 --at-most success=0.55
     """
     given: dict[str, Any] = given_numbers(said, "epsilon", "quantile", "delta", "sampling_fraction")
     for name in ("known_columns", "max_rows", "min_query_size"):
         if said[name] is not None:
             given[name] = parse_integer(option_flag(name), said[name], name)
-    if said["limit"] is not None:
-        reading, value = split_limit(said["limit"], "--limit", "limit")
-        given["limit"] = {reading: value}
+    if said["at_most"] is not None:
+        reading, value = split_limit(said["at_most"], "--at-most", "at_most")
+        given["at_most"] = {reading: value}
     columns = column_names(said, "quasi")
     given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
     from ..data.scan.scan import scan as find
@@ -163,8 +163,8 @@ def assess(
     ledger: Annotated[
         str | None, _option("--ledger", Panel.DATA, "Count what was released before about them.", "URL")
     ] = None,
-    people: Annotated[
-        str | None, _option("--people", Panel.DATA, "Whom the table is about: the ledger's account.", "NAME")
+    account: Annotated[
+        str | None, _option("--account", Panel.DATA, "Whom the table is about: the ledger's account.", "NAME")
     ] = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
@@ -181,10 +181,10 @@ def assess(
 
     use_memory(memory, spill)
     with progress_bar() as told:
-        found = assessed(Path(release), engine=engine, ledger=ledger, people=people, progress=told)
+        found = assessed(Path(release), engine=engine, ledger=ledger, account=account, progress=told)
     command = ["epsilens", "assess", Path(release).name, *(["--engine", _public_place(engine)] if engine else [])]
     command += ["--ledger", _public_place(ledger)] if ledger else []
-    command += ["--people", people] if people else []
+    command += ["--account", account] if account else []
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
@@ -273,8 +273,8 @@ def release(
     output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Where to write the answers.")] = None,
     format: Annotated[ReleaseFormat | None, typer.Option("--format", help="By the file's ending unless given.")] = None,
     ledger: Annotated[str, _option("--ledger", Panel.DATA, "A file, or postgresql://…", "URL")] = "ledger.db",
-    people: Annotated[
-        str | None, _option("--people", Panel.DATA, "Whom the table is about: the account.", "NAME")
+    account: Annotated[
+        str | None, _option("--account", Panel.DATA, "Whom the table is about: the account.", "NAME")
     ] = None,
     part: Annotated[
         str | None, _option("--part", Panel.DATA, "The declared part that every query is about.", "NAME")
@@ -300,7 +300,7 @@ def release(
     The same plan gives the answers of before, whatever the data is by now, and spends nothing; another data.version in
     it is another plan.
     Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
-    For example: epsilens release release.yaml --output answers.csv --people patients
+    For example: epsilens release release.yaml --output answers.csv --account patients
     """
     from ..plan.file import read_release
     from ..plan.labels import normalized_plan
@@ -324,7 +324,7 @@ def release(
     use_memory(memory, spill)
     with progress_bar() as told:
         made = released(
-            said, output=output, format=None if format is None else format.value, ledger=ledger, people=people,
+            said, output=output, format=None if format is None else format.value, ledger=ledger, account=account,
             part=part, other_people=other_people, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again,
             progress=told,
         )  # fmt: skip
@@ -335,7 +335,7 @@ def release(
             raise
         raise WriteError(f"{error}; ε is spent, and the answers are in {str(output)[:80]!r}") from None
     if made.ledger:
-        notice(f"ledger {made.ledger}, account {made.people!r}")
+        notice(f"ledger {made.ledger}, account {made.account!r}")
     if output is not None and not dry_run:
         notice(f"answers {output}")
 
@@ -378,17 +378,17 @@ def ledger_show(said: Options) -> None:
     """
     opened = _open_ledger(said)
     found = opened.accounts()
-    if said["people"] is None:
+    if said["account"] is None:
         shown(opened, said["format"], said["output"])
         _notices(opened, said)
         return
-    account = opened.account(said["people"])
-    if account.people not in found:
+    state = opened.account(said["account"])
+    if state.name not in found:
         raise InputError(
-            f"--people is {account.people[:40]!r}, of whom the ledger has nothing: give one of {_names_text(found)}",
-            parameter="people",
+            f"--account is {state.name[:40]!r}, of whom the ledger has nothing: give one of {_names_text(found)}",
+            parameter="account",
         )
-    shown(account, said["format"], said["output"])
+    shown(state, said["format"], said["output"])
     _notices(opened, said)
 
 
@@ -400,10 +400,10 @@ def ledger_add(said: Options) -> None:
     """
     made = _entered_experiment(said)
     opened = _open_ledger(said)
-    people = opened.account_name(said["people"])
-    new = _new_account_notice(opened, people)
+    account = opened.account_name(said["account"])
+    new = _new_account_notice(opened, account)
     entered = opened.add(
-        people,
+        account,
         made,
         title=said["title"] or "",
         part=said["part"],
@@ -411,29 +411,29 @@ def ledger_add(said: Options) -> None:
         at_delta=_number(said, "for_delta") or 0.0,
         within_limits=bool(said["within_limits"]),
     )
-    account = opened.account(people)
-    shown(account, said["format"], said["output"])
+    state = opened.account(account)
+    shown(state, said["format"], said["output"])
     all_the_same = "That it is about a part alone cannot be checked: it counts for everyone."
     noted = (all_the_same,) if said["part"] is not None else ()
     _notices(
-        opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new
+        opened, said, f"Entered for {account}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new
     )
-    if account.over:
+    if state.over:
         raise typer.Exit(ExitCode.EXCEEDED)
 
 
 def ledger_limit(said: Options) -> None:
     """Set what may be released at most; what it promises holds even if noise is chosen after seeing answers.
 
-    For example: epsilens ledger limit --success 0.65 --people patients
+    For example: epsilens ledger limit --success 0.65 --account patients
     """
     told = {name: _number(said, name) for name in ("success", "epsilon", "psi", "rho", "delta")}
     opened = _open_ledger(said)
-    people = opened.account_name(said["people"])
-    new = _new_account_notice(opened, people)
-    account = opened.limit(people, **told, partition=said["partition"] or "")
-    shown(account, said["format"], said["output"])
-    _notices(opened, said, f"The limits of {people} are set.", *new)
+    account = opened.account_name(said["account"])
+    new = _new_account_notice(opened, account)
+    state = opened.limit(account, **told, partition=said["partition"] or "")
+    shown(state, said["format"], said["output"])
+    _notices(opened, said, f"The limits of {account} are set.", *new)
 
 
 def ledger_check(said: Options) -> None:
@@ -460,7 +460,7 @@ def ledger_export(said: Options) -> None:
     For example: epsilens ledger export --output lines.json
     """
     opened = _open_ledger(said)
-    lines = opened.export(said["people"])
+    lines = opened.export(said["account"])
     emit(json.dumps(lines, indent=2, ensure_ascii=False, allow_nan=False), said["output"])
     _notices(opened, said)
 
@@ -485,16 +485,16 @@ def _notices(ledger: Ledger, said: Options, *words: str) -> None:
         notice(f"The ledger is {ledger.store.path.resolve()} (--ledger names another).")
 
 
-def _new_account_notice(ledger: Ledger, people: str) -> tuple[str, ...]:
+def _new_account_notice(ledger: Ledger, account: str) -> tuple[str, ...]:
     """A word where an account is made beside others: a slip of the pen would escape their limits."""
-    others = [name for name in ledger.accounts() if name != people] if ledger.store.exists else []
-    if not others or ledger.account(people).head:
+    others = [name for name in ledger.accounts() if name != account] if ledger.store.exists else []
+    if not others or ledger.account(account).head:
         return ()
-    return (f"{people!r} is a new account, beside {_names_text(others)}: are they not the same people?",)
+    return (f"{account!r} is a new account, beside {_names_text(others)}: are they not the same people?",)
 
 
-def _names_text(people: Any) -> str:
-    names = [repr(name[:40]) for name in people]
+def _names_text(names: Any) -> str:
+    names = [repr(name[:40]) for name in names]
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
@@ -505,7 +505,7 @@ def _entered_experiment(said: Options) -> Experiment:
             raise InputError("what was released is missing: give a mechanism, or --epsilon with its --delta")
         name = "approximate" if said["delta"] is not None else "pure"
     entry = find_entry(name)
-    arguments = builder_arguments(entry, {name: value for name, value in said.items() if name != "people"})
+    arguments = builder_arguments(entry, {name: value for name, value in said.items() if name != "account"})
     times = 1 if said["times"] is None else parse_integer("--times", said["times"], "times")
     from ..catalogue.mechanisms import builder
 

@@ -98,7 +98,7 @@ class Account(SentenceResult):
 
     shown_as: ClassVar[str] = "account"
 
-    people: str
+    name: str
     limits: Limits | None = None
     standing: Limits | None = None
     limited: tuple[str, ...] = ()  # when limits were set
@@ -108,11 +108,11 @@ class Account(SentenceResult):
     head: str = ""
 
     def __repr__(self) -> str:
-        return f"Account({self.people!r}, releases={len(self.counted)})"
+        return f"Account({self.name!r}, releases={len(self.counted)})"
 
     @classmethod
-    def of(cls, people: str, entries: Iterable[LedgerEntry]) -> Account:
-        made = cls(people)
+    def of(cls, name: str, entries: Iterable[LedgerEntry]) -> Account:
+        made = cls(name)
         found: dict[str, Spending] = {}
         for entry in entries:
             made = replace(made, head=entry.hash)
@@ -187,7 +187,7 @@ class Account(SentenceResult):
         """Refuse what cannot be added to the rest: another relation between tables, a part nobody declared."""
         if part is not None and (self.limits is None or not self.limits.partition):
             raise InputError(
-                f"{self.people!r} has no declared parts: set a limit with a partition first, or leave the part out",
+                f"{self.name!r} has no declared parts: set a limit with a partition first, or leave the part out",
                 parameter="part",
             )
         mine = experiment_neighbours(experiment).value
@@ -200,7 +200,7 @@ class Account(SentenceResult):
         others = {str(one.body.get("neighbours", mine)) for one in self.counted} - {mine}
         if others:
             raise InputError(
-                f"what was released for {self.people!r} so far is about {others.pop()} neighbours and this is about "
+                f"what was released for {self.name!r} so far is about {others.pop()} neighbours and this is about "
                 f"{mine}: the two do not add up, so state it for the others' or name other people",
                 parameter="neighbours",
             )
@@ -212,7 +212,7 @@ class Account(SentenceResult):
         spent = getattr(self.spent, found.field)
         would = "has no price in it" if math.isinf(found.value) else f"would bring it to {found.value:.6g}"
         raise LimitError(
-            f"the ledger allows {found.symbol} = {found.limit:.6g} for {self.people!r}, of which {spent:.6g} is spent; "
+            f"the ledger allows {found.symbol} = {found.limit:.6g} for {self.name!r}, of which {spent:.6g} is spent; "
             f"this release {would}: add noise to it, or leave it",
             parameter="ledger",
         )
@@ -282,7 +282,7 @@ class Account(SentenceResult):
         """For JSON: what is told of the account, and every release; null where there is no price."""
         return {
             "schema": 1,
-            "people": self.people,
+            "account": self.name,
             "sentence": self.sentence,
             "limits": None if self.limits is None else self.limits.to_dict(),
             "standing": None if self.standing is None else self.standing.to_dict(),
@@ -340,5 +340,5 @@ def accounts_of(entries: Iterable[LedgerEntry]) -> dict[str, Account]:
     lines: dict[str, list[LedgerEntry]] = {}
     for entry in entries:
         if entry.kind is not EntryKind.OPENED:
-            lines.setdefault(entry.people, []).append(entry)
-    return {people: Account.of(people, found) for people, found in lines.items()}
+            lines.setdefault(entry.account, []).append(entry)
+    return {name: Account.of(name, found) for name, found in lines.items()}

@@ -55,8 +55,8 @@ class LedgerProblem:
 class Reservation:
     """Room taken for a release: spent from now on, unless it is given back before anything is drawn."""
 
-    def __init__(self, ledger: Ledger, people: str, release: str, head: str, at: str) -> None:
-        self._ledger, self.people, self.id, self.head, self.at = ledger, people, release, head, at
+    def __init__(self, ledger: Ledger, account: str, release: str, head: str, at: str) -> None:
+        self._ledger, self.account, self.id, self.head, self.at = ledger, account, release, head, at
 
     def publish(self, **answers: Any) -> str:
         """The release is out; returns the head of the account, for the file of answers."""
@@ -71,7 +71,7 @@ class Reservation:
         return self._close(EntryKind.VOID, {"why": _printable(why)})
 
     def _close(self, kind: EntryKind, body: Mapping[str, Any]) -> str:
-        with self._ledger.store.writing(self.people) as writer:
+        with self._ledger.store.writing(self.account) as writer:
             mine = [e for e in writer.entries if e.release == self.id]
             if len(mine) != 1 or not can_close(mine[0].kind, kind):
                 raise InputError(f"release {self.id} is closed already: reserve another one")
@@ -81,7 +81,7 @@ class Reservation:
 class Ledger(SentenceResult):
     """A ledger in a file of SQLite (``ledger.db``) or a database of PostgreSQL (``postgresql://user@host/database``).
 
-    It is made by the first line that is written into it. ``people`` names an account: those whom releases are about.
+    It is made by the first line that is written into it. ``account`` names an account: those whom releases are about.
     Tables about the same people share one.
     """
 
@@ -118,32 +118,32 @@ class Ledger(SentenceResult):
             )
         return accounts_of(self.store.read())
 
-    def account(self, people: str) -> Account:
+    def account(self, account: str) -> Account:
         """One account; an empty one where nothing is known of these people."""
         found = accounts_of(self.store.read()) if self.store.exists else {}
-        return found.get(_people(people), Account(_people(people)))
+        return found.get(_account_name(account), Account(_account_name(account)))
 
-    def account_name(self, people: str | None = None) -> str:
+    def account_name(self, account: str | None = None) -> str:
         """The account that is meant: the one that is named, or else the only one there is.
 
         With several, somebody must say which: what is released into another one escapes the limits of the first.
         """
         found = list(accounts_of(self.store.read())) if self.store.exists else []
-        if people is not None:
-            name = _people(people)
+        if account is not None:
+            name = _account_name(account)
             _refuse_confusable(name, found)
             return name
         if len(found) > 1:
             listed = ", ".join(repr(name[:40]) for name in found[:5]) + (", …" if len(found) > 5 else "")
             raise InputError(
-                f"people is missing (--people): the ledger has {len(found)} accounts, so give one of {listed}",
-                parameter="people",
+                f"account is missing (--account): the ledger has {len(found)} accounts, so give one of {listed}",
+                parameter="account",
             )
         return found[0] if found else EVERYONE
 
-    def experiment(self, people: str) -> Experiment | None:
+    def experiment(self, account: str) -> Experiment | None:
         """Everything released about these people, observed together, had all noise been fixed in advance."""
-        return self.account(people).experiment
+        return self.account(account).experiment
 
     def check(self, head: str | None = None) -> list[LedgerProblem]:
         """Whether the lines are those that were written, and stay within their limits.
@@ -162,67 +162,67 @@ class Ledger(SentenceResult):
             )
         lines: dict[str, list[LedgerEntry]] = {}
         for entry in entries:
-            lines.setdefault(entry.people, []).append(entry)
-        for people, mine in lines.items():
+            lines.setdefault(entry.account, []).append(entry)
+        for account, mine in lines.items():
             found += _closing_problems(mine)
             try:
-                account = Account.of(people, mine)
+                state = Account.of(account, mine)
             except InputError as error:
                 found.append(LedgerProblem(0, str(error)))
                 continue
-            if account.limits is not None and account.limits.exceeded(account.spent):
-                found.append(LedgerProblem(0, f"more is spent for {people!r} than its limits allow"))
+            if state.limits is not None and state.limits.exceeded(state.spent):
+                found.append(LedgerProblem(0, f"more is spent for {account!r} than its limits allow"))
         return (
             found
-            + _shared_data({people: mine for people, mine in lines.items() if people})
+            + _shared_data({account: mine for account, mine in lines.items() if account})
             + _address_problems(entries)
         )
 
-    def export(self, people: str | None = None) -> list[dict[str, Any]]:
+    def export(self, account: str | None = None) -> list[dict[str, Any]]:
         """Every line as plain values, without the ledger's key.
 
         The addresses of tables that older versions wrote down are left out: such a line no longer gives its hash.
         """
-        wanted = None if people is None else _people(people)
+        wanted = None if account is None else _account_name(account)
         if not self.store.exists:
             self.accounts()
         return [
-            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release,
+            {"seq": e.seq, "account": e.account, "kind": e.kind.value, "release": e.release,
              "body": _without_addresses(e.body), "previous": e.previous, "hash": e.kept}
             for e in self.store.read()
-            if e.kind is not EntryKind.OPENED and wanted in (None, e.people)
+            if e.kind is not EntryKind.OPENED and wanted in (None, e.account)
         ]  # fmt: skip
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def limit(self, people: str, **limits: Any) -> Account:
+    def limit(self, account: str, **limits: Any) -> Account:
         """Set what may be spent: ``success`` (of 1), ``epsilon``, ``psi``, ``rho``, ``delta``, ``partition``.
 
         It replaces the limits before it, and counts what is spent already. What a limit promises it promises where it
         was set before the answers were seen; one that is raised later is told as such.
         """
         set_to = Limits.of(**limits)
-        with self._writing(people) as writer:
-            account = _account(_people(people), writer)
-            if account.limits is not None and account.limits.partition != set_to.partition and account.counted:
+        with self._writing(account) as writer:
+            state = _state(_account_name(account), writer)
+            if state.limits is not None and state.limits.partition != set_to.partition and state.counted:
                 raise InputError(
-                    f"the parts of {account.people!r} are set with its first limit: keep partition as it is",
+                    f"the parts of {state.name!r} are set with its first limit: keep partition as it is",
                     parameter="partition",
                 )
             # Nothing had a part before there was a partition, so this is what every part has paid.
-            if (found := set_to.exceeded(account.spent)) is not None:
+            if (found := set_to.exceeded(state.spent)) is not None:
                 spent = "none can be given" if math.isinf(found.value) else f"{found.value:.6g} is spent already"
                 raise InputError(
-                    f"{found.currency} is {found.limit:.6g}, but for {account.people!r} {spent} in it: give a limit "
+                    f"{found.currency} is {found.limit:.6g}, but for {state.name!r} {spent} in it: give a limit "
                     "above that, or one in another currency",
                     parameter=found.currency,
                 )
             asked = {k: v if isinstance(v, str) else float(v) for k, v in limits.items() if v is not None}
             writer.append(EntryKind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signature()})
-            return Account.of(_people(people), writer.entries)
+            return Account.of(_account_name(account), writer.entries)
 
     def add(
-        self, people: str, experiment: Experiment, *, title: str = "", delta: float = 0.0, at_delta: float = 0.0,
+        self, account: str, experiment: Experiment, *, title: str = "", delta: float = 0.0, at_delta: float = 0.0,
         part: str | None = None, within_limits: bool = False, **told: Any,
     ) -> Spending:  # fmt: skip
         """Enter what was released by other means: a claim, another tool's measurement, a training.
@@ -233,16 +233,16 @@ class Ledger(SentenceResult):
         """
         charge = charge_of(experiment, delta=delta, at_delta=at_delta)
         body = self._body(experiment, charge, title, part, told)
-        with self._writing(people) as writer:
-            account = _account(_people(people), writer)
-            account.fits(experiment, body["part"])
+        with self._writing(account) as writer:
+            state = _state(_account_name(account), writer)
+            state.fits(experiment, body["part"])
             if within_limits:
-                account.check(charge)
+                state.check(charge)
             writer.append(EntryKind.ADDED, uuid.uuid4().hex, body)
-            return Account.of(_people(people), writer.entries).releases[-1]
+            return Account.of(_account_name(account), writer.entries).releases[-1]
 
     def reserve(
-        self, people: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
+        self, account: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
         partition: str | None = None, plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False,
         identity: Mapping[str, Any] | None = None, other_people: bool = False, **told: Any,
     ) -> Reservation | Spending:  # fmt: skip
@@ -261,9 +261,9 @@ class Ledger(SentenceResult):
         mark = "" if what is None else self.keyed(canonical_json(what))
         told = {"plan": plan, "data": data, "mark": mark, **({"other_people": True} if other_people else {}), **told}
         body = self._body(experiment, charge, title, part, told)
-        with self._writing(people) as writer:
-            account = _account(_people(people), writer)
-            same = _same(account, mark)
+        with self._writing(account) as writer:
+            state = _state(_account_name(account), writer)
+            same = _same(state, mark)
             if (found := _published(same)) is not None and not again:
                 return found
             if same and not again:
@@ -272,25 +272,25 @@ class Ledger(SentenceResult):
                     "off and is spent; draw it again only if it is to be spent again",
                     parameter="again",
                 )
-            if data and not other_people and all(one.body.get("data") != data for one in account.releases):
-                _refuse_shared_data(account.people, writer.others(canonical_json({"data": data})[1:-1]))
-            account.fits(experiment, body["part"])
-            if part is not None and partition and account.limits and account.limits.partition != partition:
+            if data and not other_people and all(one.body.get("data") != data for one in state.releases):
+                _refuse_shared_data(state.name, writer.others(canonical_json({"data": data})[1:-1]))
+            state.fits(experiment, body["part"])
+            if part is not None and partition and state.limits and state.limits.partition != partition:
                 raise InputError(
-                    f"the parts of {account.people!r} are no longer by {partition!r}: nothing was spent, try again",
+                    f"the parts of {state.name!r} are no longer by {partition!r}: nothing was spent, try again",
                     parameter="part",
                 )
-            account.check(charge, body["part"])
+            state.check(charge, body["part"])
             entry = writer.append(EntryKind.RESERVED, uuid.uuid4().hex, body)
-        return Reservation(self, _people(people), entry.release, entry.hash, body["at"])
+        return Reservation(self, _account_name(account), entry.release, entry.hash, body["at"])
 
-    def saved(self, people: str, identity: Mapping[str, Any]) -> Spending | None:
+    def saved(self, account: str, identity: Mapping[str, Any]) -> Spending | None:
         """What was last published of this plan; None where nothing was. It reads, and makes nothing."""
         lines = self.store.read() if self.store.exists else []
         if not (keys := [e for e in lines if e.kind is EntryKind.OPENED]):
             return None
-        mine = self.store.unchanged([e for e in lines if e.people == _people(people)])
-        return _published(_same(Account.of(_people(people), mine), _keyed(keys[0], canonical_json(identity))))
+        mine = self.store.unchanged([e for e in lines if e.account == _account_name(account)])
+        return _published(_same(Account.of(_account_name(account), mine), _keyed(keys[0], canonical_json(identity))))
 
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
@@ -301,8 +301,8 @@ class Ledger(SentenceResult):
                 writer.append(EntryKind.OPENED, "", {"key": secrets.token_hex(32), **_signature()})
             return _keyed(writer.entries[0], content)
 
-    def _writing(self, people: str) -> Any:
-        return self.store.writing(_people(people))
+    def _writing(self, account: str) -> Any:
+        return self.store.writing(_account_name(account))
 
     @staticmethod
     def _body(
@@ -342,9 +342,9 @@ def _chain_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     for entry in entries:
         if entry.kept != entry.hash:
             found.append(LedgerProblem(entry.seq, "was changed after it was written"))
-        if entry.previous != heads.get(entry.people, ""):
+        if entry.previous != heads.get(entry.account, ""):
             found.append(LedgerProblem(entry.seq, "does not follow the line before it: lines were removed or changed"))
-        heads[entry.people] = entry.kept
+        heads[entry.account] = entry.kept
     return found
 
 
@@ -363,27 +363,27 @@ def _closing_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     return found
 
 
-def _account(people: str, writer: Writer) -> Account:
+def _state(account: str, writer: Writer) -> Account:
     """The account to write to; a new one is not called like another, for half of what is known would be in each."""
     if not writer.entries:
-        _refuse_confusable(people, writer.others())
-    return Account.of(people, writer.entries)
+        _refuse_confusable(account, writer.others())
+    return Account.of(account, writer.entries)
 
 
-def _refuse_confusable(people: str, others: Sequence[str]) -> None:
+def _refuse_confusable(account: str, others: Sequence[str]) -> None:
     """Refuse a new name that may be taken for one of the others."""
-    if people not in others and (found := [name for name in others if confusable(name, people)]):
+    if account not in others and (found := [name for name in others if confusable(name, account)]):
         raise InputError(
-            f"people is {people!r}, but the ledger calls them {found[0]!r}: use that name", parameter="people"
+            f"account is {account!r}, but the ledger calls them {found[0]!r}: use that name", parameter="account"
         )
 
 
-def _refuse_shared_data(people: str, others: Sequence[str]) -> None:
+def _refuse_shared_data(account: str, others: Sequence[str]) -> None:
     if others:
         raise InputError(
-            f"this data was released about {others[0]!r}, and would be counted apart from that for {people!r}: name "
+            f"this data was released about {others[0]!r}, and would be counted apart from that for {account!r}: name "
             "that account, or say that it is about other people (--other-people); nothing was spent",
-            parameter="people",
+            parameter="account",
         )
 
 
@@ -422,11 +422,11 @@ def _without_addresses(body: Mapping[str, Any]) -> dict[str, Any]:
 def _shared_data(lines: Mapping[str, Sequence[LedgerEntry]]) -> list[LedgerProblem]:
     """Accounts that look like one: data that is in several without anybody's word, names that look alike."""
     holders: dict[str, dict[str, bool]] = {}
-    for people, mine in lines.items():
+    for account, mine in lines.items():
         for entry in mine:
             if data := entry.body.get("data"):
                 apart = holders.setdefault(str(data), {})
-                apart[people] = apart.get(people, False) or bool(entry.body.get("other_people"))
+                apart[account] = apart.get(account, False) or bool(entry.body.get("other_people"))
     found = []
     for several in sorted({tuple(name for name, apart in each.items() if not apart) for each in holders.values()}):
         if len(several) > 1:
@@ -440,10 +440,10 @@ def _shared_data(lines: Mapping[str, Sequence[LedgerEntry]]) -> list[LedgerProbl
     return found
 
 
-def _people(name: Any) -> str:
+def _account_name(name: Any) -> str:
     if not isinstance(name, str):
-        raise InputError("people is no name: give one, such as 'patients'", parameter="people")
-    return normalized_name("people", name, needed="name those whom the releases are about, such as 'patients'")
+        raise InputError("account is no name: give one, such as 'patients'", parameter="account")
+    return normalized_name("account", name, needed="name those whom the releases are about, such as 'patients'")
 
 
 def _printable(text: Any) -> str:

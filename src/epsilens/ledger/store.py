@@ -42,9 +42,9 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """A line. ``people`` is the account: those whom the releases are about, not the table they are in."""
+    """A line. ``account`` names those whom the releases are about; its column is called people."""
 
-    people: str
+    account: str
     kind: EntryKind
     release: str
     body: Mapping[str, Any]
@@ -55,7 +55,7 @@ class LedgerEntry:
     @cached_property
     def hash(self) -> str:
         """Over everything in the line and the hash of the one before it in the same account."""
-        said = [self.people, self.kind.value, self.release, canonical_json(self.body), self.previous]
+        said = [self.account, self.kind.value, self.release, canonical_json(self.body), self.previous]
         return hashlib.sha256(canonical_json(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -181,14 +181,14 @@ class Store:
         with self._talking() as connection:
             return self.lines(connection) if self._has_table(connection) else []
 
-    def lines(self, connection: Any, people: str | None = None) -> list[LedgerEntry]:
+    def lines(self, connection: Any, account: str | None = None) -> list[LedgerEntry]:
         """The lines of one account or of all; a ledger that a newer version wrote into is not read."""
         asked = self._sa.select(self._table).order_by(self._table.c.seq)
-        if people is not None:
+        if account is not None:
             last = self._sa.select(self._sa.func.max(self._table.c.seq)).scalar_subquery()
-            asked = asked.where((self._table.c.people == people) | (self._table.c.seq == last))
+            asked = asked.where((self._table.c.people == account) | (self._table.c.seq == last))
         found = [self._entry(row) for row in connection.execute(asked).mappings()]
-        return [entry for entry in found if people in (None, entry.people)]
+        return [entry for entry in found if account in (None, entry.account)]
 
     def _entry(self, row: Any) -> LedgerEntry:
         try:
@@ -223,7 +223,7 @@ class Store:
     # -- writing ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, people: str) -> Iterator[Writer]:
+    def writing(self, account: str) -> Iterator[Writer]:
         """The account under its lock: what is appended inside is committed at the end, or not at all."""
         if self.path is not None:
             _create_private(self.path)
@@ -234,7 +234,7 @@ class Store:
                 connection.execute(self._sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             if not self._has_table(connection):
                 self._table.metadata.create_all(connection)
-            yield Writer(self, connection, people)
+            yield Writer(self, connection, account)
 
     def names(self, connection: Any, holding: str = "") -> list[str]:
         """Whose accounts there are, those alone with a line that holds this text; the ledger's own is none."""
@@ -245,7 +245,7 @@ class Store:
 
     def append(self, connection: Any, entry: LedgerEntry) -> None:
         row = {
-            "people": entry.people, "kind": entry.kind.value, "release": entry.release,
+            "people": entry.account, "kind": entry.kind.value, "release": entry.release,
             "body": canonical_json(entry.body), "previous": entry.previous, "hash": entry.hash,
         }  # fmt: skip
         connection.execute(self._table.insert().values(row))
@@ -270,13 +270,13 @@ class Store:
 class Writer:
     """An account under its lock; one that was changed by other hands is not written to."""
 
-    def __init__(self, store: Store, connection: Any, people: str) -> None:
-        self._store, self._connection, self._people = store, connection, people
-        self.entries = store.unchanged(store.lines(connection, people))
+    def __init__(self, store: Store, connection: Any, account: str) -> None:
+        self._store, self._connection, self._account = store, connection, account
+        self.entries = store.unchanged(store.lines(connection, account))
 
     def others(self, holding: str = "") -> list[str]:
         """The names of the other accounts, those alone with a line that holds this text."""
-        return [name for name in self._store.names(self._connection, holding) if name != self._people]
+        return [name for name in self._store.names(self._connection, holding) if name != self._account]
 
     def append(self, kind: EntryKind, release: str, body: dict[str, Any]) -> LedgerEntry:
         head = self.entries[-1].hash if self.entries else ""
@@ -288,7 +288,7 @@ class Writer:
                 "what is to be written into the ledger has letters that do not exist: leave them out"
             ) from None
         # As it will be read: keys are words, and pairs are lists.
-        entry = LedgerEntry(self._people, kind, release, json.loads(text), head)
+        entry = LedgerEntry(self._account, kind, release, json.loads(text), head)
         self._store.append(self._connection, entry)
         self.entries.append(entry)
         return entry

@@ -187,7 +187,7 @@ class Published(ValueSemantics, Result):
     success: float
     spent: Mapping[str, float | None]
     lost: tuple[str, ...]
-    people: str = ""
+    account: str = ""
     ledger: str = ""
     release: str = ""
     head: str = ""
@@ -209,7 +209,7 @@ class Published(ValueSemantics, Result):
         return {
             "schema": 1, "kind": self.kind, "title": self.title, "guarantee": self.guarantee, "success": self.success,
             "answers": [answer.to_dict() for answer in self.answers], "level": LEVEL, "lost": list(self.lost),
-            "spent": dict(self.spent), "people": self.people, "ledger": bool(self.ledger), "release": self.release,
+            "spent": dict(self.spent), "account": self.account, "ledger": bool(self.ledger), "release": self.release,
             "head": self.head, "at": self.at, "versions": dict(self.versions),
             "plan": self.plan.public(),
             "offered": [one.to_dict() for one in self.offered], "room": [one.to_dict() for one in self.room],

@@ -178,7 +178,7 @@ def remarks_of(made: Published) -> list[str]:
         lines.insert(0, "MADE UP: these are answers about rows that nobody wrote down. Nothing was spent.")
     lines.append(f"Released {made.at}" + (f" as {made.release}" if made.release else ""))
     if made.ledger:
-        lines.append(f"Ledger: account {made.people}, head {made.head}")
+        lines.append(f"Ledger: account {made.account}, head {made.head}")
     lines.append(", ".join(f"{name} {version}" for name, version in made.versions.items()))
     lines.append("Plan: " + json.dumps(made.plan.public(), ensure_ascii=False))
     return lines
@@ -261,5 +261,5 @@ def _ledger_command(plan: Release, charge: dict[str, float | None]) -> str:
     if charge["epsilon"] is not None:
         delta = f" --delta {charge['slack']!r}" if charge["slack"] else ""
         what = f"{'approximate' if delta else 'pure'} --epsilon {charge['epsilon']!r}{delta}"
-        return f"epsilens ledger add {what} --people NAME --title {_safe(plan.title)!r}"
-    return f"epsilens ledger add gaussian --psi {charge['psi']!r} --people NAME --title {_safe(plan.title)!r}"
+        return f"epsilens ledger add {what} --account NAME --title {_safe(plan.title)!r}"
+    return f"epsilens ledger add gaussian --psi {charge['psi']!r} --account NAME --title {_safe(plan.title)!r}"

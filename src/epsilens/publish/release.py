@@ -271,7 +271,7 @@ def release(
     output: str | os.PathLike[str] | None = None,
     format: str | None = None,
     ledger: str | os.PathLike[str] | Ledger | None = LEDGER,
-    people: str | None = None,
+    account: str | None = None,
     part: str | None = None,
     other_people: bool = False,
     table: Any = None,
@@ -284,8 +284,8 @@ def release(
 ) -> Published:
     """Publish the answers of a plan under noise drawn by OpenDP, and enter it in the ledger.
 
-    ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``people`` names
-    the account, those whom the table is about; tables about the same people share one, and a ledger with one account
+    ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``account`` names
+    those whom the table is about; tables about the same people share one, and a ledger with one account
     needs no name. Data that another account holds is refused, unless you say that it is about ``other_people``.
     ``part`` names the part of them that every query is about, where the ledger declares parts: only they are charged.
     A plan that breaks its own limits on risk, or the ledger's, is refused. ``dry_run`` says what would be published
@@ -304,7 +304,7 @@ def release(
         Follows from the ending unless given.
     ledger : str, Path or Ledger, optional
         Where it is entered; None for none.
-    people : str, optional
+    account : str, optional
         The account it is charged to.
     part : str, optional
         The declared part that every query is about.
@@ -348,22 +348,22 @@ def release(
     check_publishable(said)
     drawings = drawings_of(said)
     promise = plan_guarantee(said)
-    job = _ReleaseJob(said, drawings, promise, people or "", part)
+    job = _ReleaseJob(said, drawings, promise, account or "", part)
     if synthetic:
         return _write(job.published("synthetic", _synthetic_answers(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
-    name = "" if book is None else book.account_name(people)
-    job = replace(job, people=name)
+    name = "" if book is None else book.account_name(account)
+    job = replace(job, account=name)
     job = replace(job, partition=_partition(job, book))
     saved = None if book is None or again else book.saved(name, said.identity())
     if dry_run:
         room, cost = tuple[RemainingBudget, ...](), promise.charge if saved is None else FREE
         if book is not None:
-            account = book.account(name)
-            account.fits(promise.experiment, part)
+            state = book.account(name)
+            state.fits(promise.experiment, part)
             if saved is None:  # what was published before needs no room
-                account.check(cost, part)
-            room = remaining_budget(account, cost, part)
+                state.check(cost, part)
+            room = remaining_budget(state, cost, part)
         made = job.published("dry run", (), ledger=book)
         return replace(made, offered=planned_answers(said, drawings), room=room, spent=cost.to_dict())
     if book is not None and saved is not None:
@@ -387,7 +387,7 @@ class _ReleaseJob:
     plan: Release
     drawings: tuple[Drawing, ...]
     promise: Guarantee
-    people: str
+    account: str
     part: str | None
     partition: str = ""  # the column by which the part is known
 
@@ -401,7 +401,7 @@ class _ReleaseJob:
         return Published(
             plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_sentence(self.plan, self.promise),
             success=self.promise.success, spent=self.promise.charge.to_dict(), lost=loss_sentences(self.plan),
-            people=self.people, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
+            account=self.account, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
             at=at or datetime.now(UTC).isoformat(timespec="seconds"),
             versions=package_versions("opendp", "ibis-framework", "duckdb"),
         )  # fmt: skip
@@ -474,7 +474,7 @@ def _partition(job: _ReleaseJob, book: Ledger | None) -> str:
         raise InputError(
             "part is counted in a ledger, and there is none: name one, or leave part out", parameter="part"
         )
-    account = book.account(job.people)
+    account = book.account(job.account)
     account.fits(job.promise.experiment, job.part)
     column = account.limits.partition if account.limits is not None else ""
     check_part(job.plan, column, job.part)
@@ -531,7 +531,7 @@ def _reserve_and_draw(
     """Take the room, draw, write, and say that it is out."""
     plan = job.plan
     taken = book.reserve(
-        job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
+        job.account, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
         partition=job.partition, identity=plan.identity(),
         plan=plan.public(defaults=True), data=book.keyed(content), again=again, other_people=other_people,
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,

@@ -410,8 +410,7 @@ def chosen(choice: Choice) -> Explanation:
     ...
     """
     args = choice.arguments
-    shown = ("prior", "fpr", "beta", "baseline", "level")
-    taken = {"fpr" if k == "alpha" else k: v for k, v in args.items() if k in (*shown, "alpha")}
+    taken = {k: v for k, v in args.items() if k in ("prior", "fpr", "beta", "baseline", "level")}
     if choice.reading_name == "delta":
         taken["epsilon_for_delta"] = args["epsilon"]
     if choice.reading_name == "epsilon" and args["delta"] > 0:

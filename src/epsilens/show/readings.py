@@ -273,8 +273,8 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     opposite = partial(_belief, q.fails)
     add(guessing, "posterior_reversed", "And of the opposite", "", opposite, of=e.reverse(), prior=1 - prior)
     at = f"At {false_alarms(fpr)}"
-    add(at, "recall", "Recall", "", partial(_counted, "recall", q), alpha=fpr)
-    add(at, "precision", "Precision", "", partial(_counted, "precision", q), alpha=fpr, prior=prior)
+    add(at, "recall", "Recall", "", partial(_counted, "recall", q), fpr=fpr)
+    add(at, "precision", "Precision", "", partial(_counted, "precision", q), fpr=fpr, prior=prior)
     over = "Over every threshold"
     add(over, "auc", "Area under the ROC curve", "AUC", partial(_counted, "auc", q))
     best = f"F{_subscript(beta)}"

@@ -83,10 +83,10 @@ def account_sentence(account: Account) -> str:
     promised = account.promised()
     if not many:
         if promised is None:
-            return f"Nothing is known yet of releases about {account.people}."
+            return f"Nothing is known yet of releases about {account.name}."
         scale = denominator([promised], [0.5])
         return (
-            f"Nothing is released about {account.people} yet. Whatever is, the limits promise that an adversary "
+            f"Nothing is released about {account.name} yet. Whatever is, the limits promise that an adversary "
             f"guesses right {_most(promised, scale)} times of {thousands(scale)} about any one person; a coin gets "
             f"{thousands(scale // 2)}."
         )
@@ -146,7 +146,7 @@ def ledger_sentence(ledger: Ledger) -> str:
         if not ledger.store.exists:  # a name that is misspelt must not read as an empty account
             return f"There is no ledger at {ledger.store.name} yet: a limit or a release makes one."
         return "Nothing is entered in this ledger yet."
-    return " ".join(f"{people}: {account_sentence(account)}" for people, account in accounts.items())
+    return " ".join(f"{name}: {account_sentence(account)}" for name, account in accounts.items())
 
 
 # -- documents ----------------------------------------------------------------------------------------------------
@@ -155,8 +155,8 @@ def ledger_sentence(ledger: Ledger) -> str:
 def of_account(account: Account) -> Document:
     """The sentence, what is spent, the releases, the chart, what to know."""
     return Document(
-        account.people, "Ledger", _opening(account), (*_sections(account), _know(account)), facts=_facts(account),
-        side=account.people, tab=f"{account.people}: ledger",
+        account.name, "Ledger", _opening(account), (*_sections(account), _know(account)), facts=_facts(account),
+        side=account.name, tab=f"{account.name}: ledger",
     )  # fmt: skip
 
 
@@ -170,10 +170,10 @@ def of_ledger(ledger: Ledger) -> Document:
             side=made.side, tab=made.tab,
         )  # fmt: skip
     sections: list[Section] = []
-    for people, account in accounts.items():
+    for name, account in accounts.items():
         told: tuple[Block, ...] = (Paragraph(said(account_sentence(account))), *_status(account))
-        sections.append(Section(people, told))
-        sections += _sections(account, f" · {people}")
+        sections.append(Section(name, told))
+        sections += _sections(account, f" · {name}")
     every = list(accounts.values())
     lead = (
         f"{len(accounts)} accounts, of people who are not the same: {', '.join(accounts)}."
@@ -348,7 +348,7 @@ def of_release(made: Published) -> Document:
         Section(PLAN, (Fold("The plan as it was released", (listing,)),), forms=Forms.PAGE),
     ]
     facts = [] if made.kind == "dry run" else [Fact("Released", _published_when(made.at))]
-    facts += [Fact("Account", made.people)] if made.ledger else []
+    facts += [Fact("Account", made.account)] if made.ledger else []
     facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
     facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
     return Document(made.title, "A release", tuple(opening), tuple(sections), facts=tuple(facts), side=made.title)

@@ -75,12 +75,12 @@ def sentence(scan: Scan) -> str:
 def verdict(scan: Scan) -> str:
     """Whether the limit holds, and the largest ε for which it does; empty without a limit."""
     words = []
-    if scan.exceeded is not None and scan.limit is not None:
+    if scan.exceeded is not None and scan.at_most is not None:
         attacks = [text for text in (_by_plan(scan), _outside(scan)) if text]
         state = "over" if scan.exceeded else "within"
         share = f" for {100 * scan.quantile:g}% of people" if scan.quantile else ""
         which = "That is" if len(attacks) == 1 else "The worse of the two is" if attacks else "Nobody is isolated:"
-        words += [*attacks, f"{which} {state} your limit of {100 * scan.limit:g}{share}."]
+        words += [*attacks, f"{which} {state} your limit of {100 * scan.at_most:g}{share}."]
     if scan.largest_epsilon is not None:
         words.append(f"The largest ε that stays within it is {_down(scan.largest_epsilon):g}.")
     return " ".join(words)

@@ -496,7 +496,7 @@ def consequence(choice: Choice, asked: Question) -> Said:
     reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
     phrases = {
         "success": f"{asked.who[0].lower()}{asked.who[1:]} then guesses correctly at most # {asked.asks}",
-        "recall": f"at {false_alarms(args.get('alpha', 0))}, {reader} then finds at most # that {asked.holds}",
+        "recall": f"at {false_alarms(args.get('fpr', 0))}, {reader} then finds at most # that {asked.holds}",
         "roc": f"at {false_alarms(args.get('fpr', 0))}, {reader} then finds at most # that {asked.holds}",
         "posterior": f"{reader}'s belief that {choice.experiment.h1} then never rises above |",
         "precision": f"of {reader}'s alarms, at most | are then right",

@@ -94,22 +94,22 @@ def of_rule(rule: Rule) -> Document:
     )
 
 
-def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
+def about(t: Tampering, fpr: float = 0.05, power: float = 0.9) -> Report:
     """What false records add together, and the tests for it.
 
     >>> import epsilens as el
-    >>> print(about(el.attacks.tampering(epsilon=1.0, bias=1.0), alpha=0.1).sentence)
+    >>> print(about(el.attacks.tampering(epsilon=1.0, bias=1.0), fpr=0.1).sentence)
     False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what it...
     """
     p = t.parameters
     bias, theta = float(p["bias"]), float(p["stretch"])
-    rules = [t.optimal(alpha), t.one_sided(alpha), t.two_sided(alpha)]
-    seen, alarms = times(given=[float(rules[0].power), float(alpha)])
+    rules = [t.optimal(fpr), t.one_sided(fpr), t.two_sided(fpr)]
+    seen, alarms = times(given=[float(rules[0].power), float(fpr)])
     moved = _moved(bias, theta)
     sentence = (
         f"False records that together {moved} would be noticed {seen} by {_KNOWS}; a false alarm is accepted {alarms}."
     )
-    tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), float(alpha)), number(float(alpha))] for r in rules]
+    tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), float(fpr)), number(float(fpr))] for r in rules]
     back = t.reverse()
     divergences = {"kl": t.kl(), "reverse_kl": back.kl(), "chernoff": t.chernoff()}
     words = {
@@ -117,10 +117,10 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
         "reverse_kl": "KL divergence, tampered from honest",
         "chernoff": "Chernoff information",
     }
-    sizes = _sizes(p["noise"], _unit(p), theta, alpha, tuple(sorted({0.5, power})))
+    sizes = _sizes(p["noise"], _unit(p), theta, fpr, tuple(sorted({0.5, power})))
     tables: list[Rows] = [
         ("Tests of this size", ["Test", "alarm at published − expected", "noticed", "false alarms"], tests),
-        _size_table(sizes, alpha),
+        _size_table(sizes, fpr),
         (
             "How far apart the two worlds are",
             ["", "nats"],
@@ -130,31 +130,31 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
     remarks = [f"{_noise(p)} hides false records as it hides people. {_one(p)}"]
     if theta > 1:
         remarks.append("The stretched noise is a model of what the false records do to the answer.")
-    remarks += [_epsilon_remark(p, bias, theta, alpha, power)]
+    remarks += [_epsilon_remark(p, bias, theta, fpr, power)]
     payload = {
         "experiment": t.to_dict(),
-        "alpha": float(alpha),
+        "fpr": float(fpr),
         "tests": [r.to_dict() for r in rules],
         "power": power,
         "sizes": sizes,
         "divergences": {k: finite(float(v)) for k, v in divergences.items()},
     }
-    chart = partial(power_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
+    chart = partial(power_chart, p["noise"], _unit(p), theta, fpr, abs(bias), float(rules[0].power))
     return _report(sentence, tables, [r for r in remarks if r], payload, chart)
 
 
 def _sizes(
-    noise: str, unit: float, theta: float, alpha: float, powers: tuple[float, ...]
+    noise: str, unit: float, theta: float, fpr: float, powers: tuple[float, ...]
 ) -> list[dict[str, float | None]]:  # fmt: skip
     """For each share noticed, the size at which each test reaches it; null where none does."""
     out: list[dict[str, float | None]] = []
     for p in powers:
-        sizes = {t.replace("-", "_"): finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
+        sizes = {t.replace("-", "_"): finite(boundary(t, noise, theta, fpr, p) * unit) for t in TESTS}
         out.append({"power": p, **sizes})
     return out
 
 
-def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
+def _size_table(sizes: list[dict[str, float | None]], fpr: float) -> Rows:
     def shown(size: float | None) -> str:
         return "any" if size is None else "none" if size == 0 else floor_digits(size)
 
@@ -163,16 +163,16 @@ def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
         for s in sizes
     ]
     head = ["Noticed at most", "best test", "one-sided", "two-sided"]
-    return f"The most false records move together, with false alarms {times(given=[alpha])[0]}", head, rows
+    return f"The most false records move together, with false alarms {times(given=[fpr])[0]}", head, rows
 
 
-def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: float, power: float) -> str:
+def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, fpr: float, power: float) -> str:
     if p["noise"] == "gaussian" and "delta" not in p:
         return ""
     try:
         needed = epsilon_to_detect(
             bias=bias, sensitivity=p["sensitivity"], stretch=theta, noise=p["noise"], delta=p.get("delta"),
-            calibration=p.get("calibration", "analytic"), alpha=alpha, power=power,
+            calibration=p.get("calibration", "analytic"), fpr=fpr, power=power,
         )  # fmt: skip
     except NoSolutionError:
         return ""
@@ -182,14 +182,14 @@ def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: floa
     return f"To notice it at least {seen}, ε would have to be {ceil_digits(needed)} or more."
 
 
-def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Report:
+def limits(parameters: Mapping[str, Any], theta: float, fpr: float, power: float) -> Report:
     """How far false records can move an answer and stay hidden behind this noise."""
     p = parameters
     unit, noise = _unit(p), p["noise"]
     powers = tuple(sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power}))
-    sizes = _sizes(noise, unit, theta, alpha, tuple(q for q in powers if q >= alpha))
-    size = boundary("optimal", noise, theta, alpha, power) * unit
-    seen, alarms = times(given=[power]), times(given=[alpha])
+    sizes = _sizes(noise, unit, theta, fpr, tuple(q for q in powers if q >= fpr))
+    size = boundary("optimal", noise, theta, fpr, power) * unit
+    seen, alarms = times(given=[power]), times(given=[fpr])
     wide = f"make the noise {small(theta)} times as wide and " if theta > 1 else ""
     accepted = f"by {_KNOWS}; a false alarm is accepted {alarms[0]}."
     if size == 0:
@@ -204,25 +204,25 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
     payload = {
         "parameters": dict(p),
         "stretch": theta,
-        "alpha": alpha,
+        "fpr": fpr,
         "power": power,
         "hidden_bias": finite(size),
         "sizes": sizes,
     }
     remarks = (f"{_noise(p)} hides false records as it hides people. {_one(p)}",)
-    chart = partial(power_chart, noise, unit, theta, alpha, None, 0.0)
-    return _report(sentence, [_size_table(sizes, alpha)], remarks, payload, chart)
+    chart = partial(power_chart, noise, unit, theta, fpr, None, 0.0)
+    return _report(sentence, [_size_table(sizes, fpr)], remarks, payload, chart)
 
 
-def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Report:
+def price(needed: float, bias: float, theta: float, fpr: float, power: float, said: Mapping[str, Any]) -> Report:
     """The ε at which false records are noticed."""
-    seen, alarms = times(given=[power, alpha])
+    seen, alarms = times(given=[power, fpr])
     what = _moved(bias, theta)
     if needed == 0:
         sentence = f"False records that together {what} are noticed at least {seen} at any ε"
     else:
         sentence = f"Use ε = {ceil_digits(needed)} or more to notice false records that together {what} at least {seen}"
-    payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
+    payload = {"epsilon": needed, "bias": bias, "stretch": theta, "fpr": fpr, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
     told = f"{sentence}, if you know what it should be; a false alarm is accepted {alarms}."
     return _report(told, (), remarks, payload)
@@ -271,7 +271,7 @@ def verdict(d: Detection) -> str:
 def series_verdict(s: DetectionSeries) -> str:
     """What a series says."""
     n, found = len(s.answers), s.alarms
-    share = times(given=[s.alpha])[0]
+    share = times(given=[s.fpr])[0]
     if not found:
         first = f"None of {n} published answers points to tampering"
     else:

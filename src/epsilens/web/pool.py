@@ -46,7 +46,7 @@ class TaskRequest(TypedDict, total=False):
     shares: list[float]
     to: str
     ledger: str
-    people: str
+    account: str
     part: str
     assessed: str  # the digest of the plan that was assessed
     other_people: bool

@@ -75,9 +75,11 @@ def _chosen_account(request: Request) -> tuple[dict[str, Account], Account]:
     accounts = ledger.accounts()
     if not accounts:
         raise InputError("nothing is entered in this ledger yet")
-    name = request.query_params.get("people") or next(iter(accounts))
+    name = request.query_params.get("account") or next(iter(accounts))
     if name not in accounts:
-        raise InputError(f"people is {name[:40]!r}, of whom this ledger has nothing: choose a name", parameter="people")
+        raise InputError(
+            f"account is {name[:40]!r}, of whom this ledger has nothing: choose a name", parameter="account"
+        )
     return accounts, accounts[name]
 
 
@@ -90,16 +92,16 @@ def ledger_view(request: Request) -> Response:
     """One account, and the names of the others."""
     try:
         accounts, account = _chosen_account(request)
-        shown = _sections.get_or_make((account.people, account.head), lambda: html.sections(document(account)))
+        shown = _sections.get_or_make((account.name, account.head), lambda: html.sections(document(account)))
     except EpsilensError as error:
         return _ledger_problem(error)
-    query = urlencode({"people": account.people})
+    query = urlencode({"account": account.name})
     return render(
         "ledger.html",
         view="Ledger",
         stylesheets=["page.css", "assessment.css"],
         account=account,
-        names=[(name, f"/ledger?{urlencode({'people': name})}") for name in accounts],
+        names=[(name, f"/ledger?{urlencode({'account': name})}") for name in accounts],
         sections=shown,
         url=f"/ledger?{query}",
         query=query,
@@ -185,7 +187,7 @@ class Offer:
     token: str
     visitor: str
     assessed: str  # the job of the assessment
-    people: str
+    account: str
     part: str
     made: Mapping[str, Any]
     job: str = ""
@@ -204,24 +206,24 @@ class Offers(LRUCache[Offer]):
 
 
 @router.get("/assess/job/{id}/release")
-async def offer_view(request: Request, id: str, people: str = "", part: str = "") -> Response:
+async def offer_view(request: Request, id: str, account: str = "", part: str = "") -> Response:
     """What would be released and spent, with what confirms it."""
     names: list[str] = []
     try:
         job = _releasable_job(request, id)
-        check_texts({"people": people, "part": part})
+        check_texts({"account": account, "part": part})
         names = await _account_names(request)
-        people = people.strip() or _only_account(names)
+        account = account.strip() or _only_account(names)
         ledger = request.app.state.ledger.store.address
         asked = request.app.state.jobs.start(
-            "offer", job.upload, yaml=job.request["yaml"], ledger=ledger, people=people, part=part.strip()
+            "offer", job.upload, yaml=job.request["yaml"], ledger=ledger, account=account, part=part.strip()
         )
         made = await job_answer(request, asked)
     except EpsilensError as error:
-        return _offer_page(id, None, people, part, names, error)
-    offer = Offer(secrets.token_urlsafe(32), request.state.visitor, id, made["people"], part.strip(), made)
+        return _offer_page(id, None, account, part, names, error)
+    offer = Offer(secrets.token_urlsafe(32), request.state.visitor, id, made["account"], part.strip(), made)
     request.app.state.offers.keep(offer.token, offer)
-    return _offer_page(id, offer, people, part, names)
+    return _offer_page(id, offer, account, part, names)
 
 
 async def _account_names(request: Request) -> list[str]:
@@ -253,13 +255,13 @@ def _only_account(names: list[str]) -> str:
     """The only account; where there are several, somebody must say which."""
     if len(names) > 1:
         raise RequestError(
-            "the ledger has several accounts: say whom the table is about; nothing was spent", 422, "people"
+            "the ledger has several accounts: say whom the table is about; nothing was spent", 422, "account"
         )
     return names[0] if names else EVERYONE
 
 
 def _offer_page(
-    id: str, offer: Offer | None, people: str, part: str, names: list[str], error: EpsilensError | None = None
+    id: str, offer: Offer | None, account: str, part: str, names: list[str], error: EpsilensError | None = None
 ) -> Response:
     problem = None if error is None else plan_problem(error)
     made = None if offer is None else offer.made
@@ -273,7 +275,7 @@ def _offer_page(
         offer=offer,
         made=made,
         fragment=Markup(made["fragment"]) if made is not None else "",
-        people=people,
+        account=account,
         part=part,
         parted=bool(part) or (made is not None and bool(made["partition"])),
         names=names,
@@ -302,13 +304,13 @@ async def confirm_release(request: Request, id: str) -> Response:
             raise RequestError(f"nothing was spent: tick that {offer.made['amount']} is to be spent", 422, "confirm")
         # Nothing waits between the look at the offer and this: two clicks cannot both begin one.
         offer.job = request.app.state.jobs.start(
-            "release", job.upload, owner=request.state.visitor, yaml=job.request["yaml"], people=offer.people,
+            "release", job.upload, owner=request.state.visitor, yaml=job.request["yaml"], account=offer.account,
             part=offer.part, ledger=request.app.state.ledger.store.address, assessed=offer.made["assessed"],
             offer=offer.token, other_people=given.get("other_people") == "yes",
         ).id  # fmt: skip
     except EpsilensError as error:
         shown = offer if isinstance(error, RequestError) and error.parameter == "confirm" else None
-        return _offer_page(id, shown, offer.people if offer else "", offer.part if offer else "", [], error)
+        return _offer_page(id, shown, offer.account if offer else "", offer.part if offer else "", [], error)
     return RedirectResponse(f"/assess/job/{offer.job}", 303)
 
 
@@ -327,14 +329,14 @@ def answers_view(request: Request, id: str) -> Response:
     if job is None or job.state is JobState.ENDED:
         sentence = "There is no such release any more: release the plan again, which spends nothing if it was released."
         return message_page(404, "Assess", "No answers", sentence)
-    people = str(job.request["people"])
-    ledger = f"/ledger?{urlencode({'people': people})}"
+    account = str(job.request["account"])
+    ledger = f"/ledger?{urlencode({'account': account})}"
     made = job.answer or {}
     if job.state is not JobState.DONE:
         problem = plan_problem(RequestError(str(made["error"]), int(made["status"])))
         return render(
             "answers.html", problem.status, view="Assess", made=None, problem=problem, spent=made.get("spent"),
-            ledger=ledger, people=people,
+            ledger=ledger, account=account,
         )  # fmt: skip
     return render(
         "answers.html",
@@ -344,7 +346,7 @@ def answers_view(request: Request, id: str) -> Response:
         fragment=Markup(made["fragment"]),
         problem=None,
         ledger=ledger,
-        people=people,
+        account=account,
         downloads=[(words, f"/assess/job/{id}/answers.{kind}", kind) for kind, words in _WORDS.items()],
     )
 

@@ -354,9 +354,9 @@ def _offer(work: Task) -> Message:
     """What would be released and spent; what stands against it is raised."""
     request = work.request
     plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
-    people = request["people"]
-    account, found = book.account(people), book.saved(people, plan.identity())
-    made = release(plan, ledger=book, people=people, part=request["part"] or None, dry_run=True)
+    account = book.account(request["account"])
+    found = book.saved(account.name, plan.identity())
+    made = release(plan, ledger=book, account=account.name, part=request["part"] or None, dry_run=True)
     shown = document(made)
     sections = [section for section in shown.sections if section.heading != PLAN]
     limits = account.limits
@@ -364,7 +364,7 @@ def _offer(work: Task) -> Message:
         "title": made.title,
         "fragment": "\n".join(html.sections(replace(shown, sections=tuple(sections)))),
         "amount": amount_of(made.spent, () if limits is None else limits.currencies),
-        "people": account.people,
+        "account": account.name,
         "partition": "" if limits is None else limits.partition,
         "assessed": plan.digest(),
         "before": found.at if found is not None else "",
@@ -377,18 +377,18 @@ def _release(work: Task) -> Message:
     plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
     if plan.digest() != request["assessed"]:
         raise InputError("the plan is not the one that was assessed: assess it again", parameter="yaml")
-    people = request["people"]
+    account = request["account"]
     with work.undisturbed:
-        known = {one.id for one in book.account(people).releases}
+        known = {one.id for one in book.account(account).releases}
         table = work.table()
         try:
             found = assess(plan, table=table, progress=work.tell)
             made = release(
-                plan, table=table, ledger=book, people=people, part=request["part"] or None, assessment=found,
+                plan, table=table, ledger=book, account=account, part=request["part"] or None, assessment=found,
                 other_people=bool(request.get("other_people")), progress=work.tell,
             )  # fmt: skip
         except EpsilensError as error:
-            spent = any(one.id not in known for one in book.account(people).counted)
+            spent = any(one.id not in known for one in book.account(account).counted)
             about = error.parameter if isinstance(error, InputError) else ""
             return {"error": str(error), "status": 422, "parameter": about, "spent": spent}
         return {
@@ -396,7 +396,7 @@ def _release(work: Task) -> Message:
             "saved": made.kind == "saved",
             "at": made.at,
             "amount": amount_of(made.spent, ()),
-            "people": made.people,
+            "account": made.account,
             "head": made.head,
             "fragment": "\n".join(html.sections(document(made))),
             "files": {form.value: _base64(file_content(made, form)) for form in OutputFormat},

@@ -192,7 +192,7 @@ def test_the_algebra_equals_fractions_and_least_squares(columns: list[list[int]]
 @pytest.mark.parametrize("last", ["flu", "cold"])
 def test_a_planned_pair_breaks_the_limit_it_breaks(last: str) -> None:
     """Defects 1.4 and 5.10: each answer has its own ε = 1, and the person is named with the secret and without."""
-    found = scan(flu(last), ["age"], queries=FLU, epsilon=1.0, limit=0.6)
+    found = scan(flu(last), ["age"], queries=FLU, epsilon=1.0, at_most=0.6)
     (risk,) = found.planned
     assert (risk.found.queries, risk.found.weights, risk.found.people, risk.found.pair) == ((0, 1), (1, -1), 1, True)
     # the difference of two standard Laplaces has the tail e^{−x}(2+x)/4: 1 − P(Z > 1/2)
@@ -202,15 +202,15 @@ def test_a_planned_pair_breaks_the_limit_it_breaks(last: str) -> None:
     assert (risk.bound, risk.above, found.exceeded) == (False, True, True)
     assert [(p.answers, p.people) for p in found.pairs] == [(1, 1)]
     assert found.largest_epsilon == risk.largest_epsilon
-    assert scan(flu(last), ["age"], queries=FLU, epsilon=found.largest_epsilon, limit=0.6).exceeded is False
-    assert scan(flu(last), ["age"], queries=FLU, epsilon=1.0, limit=0.65).exceeded is False
+    assert scan(flu(last), ["age"], queries=FLU, epsilon=found.largest_epsilon, at_most=0.6).exceeded is False
+    assert scan(flu(last), ["age"], queries=FLU, epsilon=1.0, at_most=0.65).exceeded is False
 
 
 def test_two_groups_and_their_total() -> None:
     """A + B − C, where C has one person more, by three answers and by no two."""
     data = {"age": [30] * 4 + [40] * 4 + [99]}
     found = scan(
-        data, ["age"], queries=["count where age = 30", "count where age = 40", "count"], epsilon=1.0, limit=0.6
+        data, ["age"], queries=["count where age = 30", "count where age = 40", "count"], epsilon=1.0, at_most=0.6
     )
     (risk,) = found.planned
     assert (risk.found.queries, risk.found.weights, risk.found.moved) == ((0, 1, 2), (-1, -1, 1), (2,))
@@ -223,7 +223,7 @@ def test_two_groups_and_their_total() -> None:
 
 
 def test_an_answer_that_covers_one_person_needs_no_other() -> None:
-    found = scan({"g": ["a"] * 5 + ["b"]}, ["g"], queries="count by g", epsilon=1.0, limit=0.65)
+    found = scan({"g": ["a"] * 5 + ["b"]}, ["g"], queries="count by g", epsilon=1.0, at_most=0.65)
     (risk,) = found.planned
     assert (risk.found.weights, risk.found.alone, found.exceeded) == ((1,), True, True)
     assert risk.success == pytest.approx(1 - math.exp(-0.5) / 2)
@@ -234,7 +234,7 @@ def test_an_answer_that_covers_one_person_needs_no_other() -> None:
 def test_several_combinations_are_bounded_by_everyone_known() -> None:
     """B and C ask the same: A − B and A − C together tell more than the pair, less than everyone known."""
     queries = ["count", "count where age < 99", "count where age <= 98"]
-    found = scan({"age": AGES}, ["age"], queries=queries, epsilon=1.0, limit=0.6)
+    found = scan({"age": AGES}, ["age"], queries=queries, epsilon=1.0, at_most=0.6)
     (risk,) = found.planned
     assert (risk.found.weights, risk.found.exact, risk.bound, risk.found.moved) == ((1, -1), False, True, (0,))
     assert risk.alone == pytest.approx(1 - math.exp(-0.5) * 2.5 / 4)
@@ -304,7 +304,7 @@ def test_too_many_answers_are_said_and_pairs_are_still_found() -> None:
     data = {"age": AGES, "z": [i % 7 for i in range(51)]}
     queries = ["count", "count where age < 99", "count by z"]
     with patch.object(combinations_module, "MOST_ANSWERS", 3):
-        found = scan(data, ["age", "z"], queries=queries, epsilon=1.0, limit=0.6)
+        found = scan(data, ["age", "z"], queries=queries, epsilon=1.0, at_most=0.6)
     pair, lost = found.planned
     assert (pair.found.pair, pair.found.exact, pair.bound, pair.found.moved) == (True, False, True, (0, 2))
     assert (lost.found.compared, lost.success, lost.found.queries) == (False, None, (0, 1, 2))

@@ -45,7 +45,7 @@ def test_gaps_of_each_kind(engine: str) -> None:
             "histogram ill",
         ],
         epsilon=1.0,
-        limit={"success": 0.55},
+        at_most={"success": 0.55},
         known=True,
         engine=engine,
     )
@@ -98,7 +98,7 @@ def test_minimum_query_size_counts_the_others_of_a_group(engine: str) -> None:
     gaps = {}
     for least in (1, 2, 4):
         found = scan(
-            table, ["id"], min_query_size=least, queries=["count by g"], epsilon=1.0, limit=0.51, engine=engine
+            table, ["id"], min_query_size=least, queries=["count by g"], epsilon=1.0, at_most=0.51, engine=engine
         )
         gaps[least] = found.queries[0].above
     assert gaps == {1: 7, 2: 4, 4: 0}

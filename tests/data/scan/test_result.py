@@ -26,7 +26,7 @@ def everything(show: bool) -> str:
         person="who",
         queries=["count by name", "count", "histogram town"],
         epsilon=1.0,
-        limit=0.55,
+        at_most=0.55,
         show_people=show,
     )
     return str(found) + found._repr_html_() + json.dumps(found.to_dict()) + repr(found)
@@ -62,11 +62,11 @@ def test_certainty_is_not_rounded_to() -> None:
 
 
 def test_the_printed_epsilon_keeps_the_limit() -> None:
-    found = scan(SECRET, ["name"], queries="count", limit=0.55, epsilon=1.0, known=True)
+    found = scan(SECRET, ["name"], queries="count", at_most=0.55, epsilon=1.0, known=True)
     assert "largest ε that stays within it is 0.21." in words(found)
     assert found.largest_epsilon == pytest.approx(0.2107210, abs=1e-7)
     assert "over your limit of 55" in words(found)
-    within = scan(SECRET, ["name"], queries="count", limit=0.55, epsilon=0.2, known=True)
+    within = scan(SECRET, ["name"], queries="count", at_most=0.55, epsilon=0.2, known=True)
     assert within.exceeded is False
     assert "within your limit" in words(within)
 
@@ -75,7 +75,7 @@ def test_the_verdict_is_about_one_person_and_one_attack() -> None:
     """Defects 1.4, 5.2 and 5.15: what planned answers tell, beside what is known, outside the plan, elsewhere."""
     table = {"age": [20 + i // 2 for i in range(50)] + [99], "ill": [i % 2 == 0 for i in range(51)]}
     queries = ["count where ill", "count where ill and age < 99"]
-    found = scan(table, ["age"], queries=queries, epsilon=1.0, limit=0.6, sampling_fraction=0.1)
+    found = scan(table, ["age"], queries=queries, epsilon=1.0, at_most=0.6, sampling_fraction=0.1)
     said = words(found)
     assert (
         "At ε = 1 for each answer, whoever combines planned answers (count where ill − count where ill and age < 99) "

@@ -119,7 +119,7 @@ def test_all_null_one_row_and_empty(engine: str) -> None:
         person="p",
         queries=["count where v > 1 by v", "average v bounds 0 1"],
         epsilon=1.0,
-        limit=0.55,
+        at_most=0.55,
         engine=engine,
     )
     assert (empty.people, empty.isolated, empty.never) == (0, 0, 0)

@@ -147,7 +147,7 @@ class ScanRequest:
     max_rows: int | None
     queries: tuple[Query, ...]
     epsilon: float | None
-    limit: float | None
+    at_most: float | None
     quantile: float | None
     attack: NoiseAttack
     show_people: bool
@@ -158,7 +158,7 @@ class ScanRequest:
         cls,
         quasi_identifiers: Sequence[str],
         *,
-        limit: float | Mapping[str, float] | None,
+        at_most: float | Mapping[str, float] | None,
         epsilon: float | None,
         quantile: float | None,
         min_query_size: int,
@@ -172,7 +172,7 @@ class ScanRequest:
         **others: Any,
     ) -> ScanRequest:
         """The request of what a caller gave, or a sentence about the first argument that is wrong."""
-        at_most = _success_limit(limit)
+        success = _success_limit(at_most)
         if epsilon is not None:
             epsilon = float(positive("epsilon", scalar("epsilon", epsilon)))
         if quantile is not None:
@@ -195,7 +195,7 @@ class ScanRequest:
         return cls(
             quasi_identifiers=quasi,
             known_columns=known_columns,
-            limit=at_most,
+            at_most=success,
             epsilon=epsilon,
             quantile=quantile,
             min_query_size=fewest,
@@ -234,19 +234,20 @@ class ScanRequest:
         return len(quasi) if self.known_columns is None else self.known_columns
 
 
-def _success_limit(limit: float | Mapping[str, float] | None) -> float | None:
-    if isinstance(limit, Mapping):
-        if set(limit) != {"success"}:
+def _success_limit(at_most: float | Mapping[str, float] | None) -> float | None:
+    if isinstance(at_most, Mapping):
+        if set(at_most) != {"success"}:
             raise InputError(
-                f"limit has {sorted(limit)}: a scan limits 'success', as in {{'success': 0.55}}", parameter="limit"
+                f"at_most has {sorted(at_most)}: a scan limits 'success', as in {{'success': 0.55}}",
+                parameter="at_most",
             )
-        limit = limit["success"]
-    if limit is None:
+        at_most = at_most["success"]
+    if at_most is None:
         return None
-    value = scalar("limit", limit)
+    value = scalar("at_most", at_most)
     if not 0.5 < value < 1:
         raise InputError(
-            f"limit is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 and 1",
-            parameter="limit",
+            f"at_most is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 and 1",
+            parameter="at_most",
         )
     return value

@@ -90,7 +90,7 @@ def query_risk(
     query: Query, facts: GroupFacts, gaps: tuple[Floats, NDArray[np.int64]], max_rows: int, request: ScanRequest
 ) -> QueryRisk:
     """Read the risk of one query off the histogram ``(values, people)`` of its gaps."""
-    epsilon, limit, attack = request.epsilon, request.limit, request.attack
+    epsilon, limit, attack = request.epsilon, request.at_most, request.attack
     sensitivity = query.sensitivity(max_rows)
     values, people = np.minimum(gaps[0], sensitivity), gaps[1]
     order = np.argsort(values, kind="stable")
@@ -359,7 +359,7 @@ class Scan(ValueSemantics, SentenceResult):
     pairs: tuple[IsolatingPair, ...]
     planned: tuple[PlannedRisk, ...]
     epsilon: float | None
-    limit: float | None
+    at_most: float | None
     quantile: float | None
     noise: Noise
     delta: float | None

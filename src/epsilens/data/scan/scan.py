@@ -131,7 +131,7 @@ def scan(
     max_rows: int | None = None,
     queries: str | Query | Iterable[str | Query] = (),
     epsilon: float | None = None,
-    limit: float | Mapping[str, float] | None = None,
+    at_most: float | Mapping[str, float] | None = None,
     quantile: float | None = None,
     noise: str = "laplace",
     delta: float | None = None,
@@ -162,7 +162,7 @@ def scan(
     epsilon : float, optional
         The planned budget of a query and its noise. Planned answers that isolate someone together have it each; an
         attacker who asks a planned query a second time, without the person, has it for both.
-    limit : float or mapping, optional
+    at_most : float or mapping, optional
         The success the attacker may reach, ``0.55`` or ``{"success": 0.55}``, about the worst-placed person.
     quantile : float, optional
         Keep this share of the isolated people under the limit, 0.99 say, and not the worst-placed person.
@@ -196,7 +196,7 @@ def scan(
     """
     request = ScanRequest.of(
         quasi_identifiers, person=person, known_columns=known_columns, min_query_size=min_query_size, max_rows=max_rows,
-        queries=queries, epsilon=epsilon, limit=limit, quantile=quantile, noise=noise, delta=delta, known=known,
+        queries=queries, epsilon=epsilon, at_most=at_most, quantile=quantile, noise=noise, delta=delta, known=known,
         show_people=show_people, sampling_fraction=sampling_fraction,
     )  # fmt: skip
     with open_table(table, engine) as opened:
@@ -270,7 +270,7 @@ def _scan_result(
         for query, fact, gap in zip(request.queries, read.facts, found.gaps, strict=True)
     )
     names = [str(query) for query in request.queries]
-    planned = planned_risks(read.combinations, names, request.attack, request.epsilon, request.limit)
+    planned = planned_risks(read.combinations, names, request.attack, request.epsilon, request.at_most)
     binding = _binding(planned, isolated, request.quantile)
     kept = [r.largest_epsilon for r in risks] + [p.largest_epsilon for p in binding]
     largest = min((epsilon for epsilon in kept if epsilon is not None), default=None)
@@ -286,7 +286,7 @@ def _scan_result(
         subsets=tuple(SubsetResult(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
         fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)}, never=people - isolated,
         columns=column_shares(quasi, counted), queries=risks, pairs=read.pairs, planned=planned,
-        epsilon=request.epsilon, limit=request.limit, quantile=request.quantile, noise=request.attack.noise,
+        epsilon=request.epsilon, at_most=request.at_most, quantile=request.quantile, noise=request.attack.noise,
         delta=request.attack.delta, known=request.attack.known, max_rows=read.max_rows, largest_epsilon=largest,
         exceeded=_exceeded(request, risks, binding, largest), shown=found.shown if reach else (),
         notes=(*notes, DISCLOSURE), sampling_fraction=request.sampling_fraction,
@@ -510,7 +510,7 @@ def _exceeded(
     request: ScanRequest, risks: Sequence[QueryRisk], binding: Sequence[PlannedRisk], largest: float | None
 ) -> bool | None:
     """Whether the limit is broken at the planned ε; None where there is nothing to break."""
-    if request.epsilon is None or request.limit is None or not risks:
+    if request.epsilon is None or request.at_most is None or not risks:
         return None
     if request.quantile is None:
         return any(bool(r.above) for r in risks) or any(bool(p.above) for p in binding)

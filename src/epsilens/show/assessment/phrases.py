@@ -172,11 +172,11 @@ def kept_account(a: Assessment) -> str:
     if room is None:
         return ""
     if room.largest is None:
-        left = f"No limit is set for {room.people!r}: the ledger does not bound this release."
+        left = f"No limit is set for {room.account!r}: the ledger does not bound this release."
     elif room.largest == 0:
-        left = f"For {room.people!r} nothing is left: no release of this plan fits, whatever its ε."
+        left = f"For {room.account!r} nothing is left: no release of this plan fits, whatever its ε."
     else:
-        left = f"For {room.people!r} this plan has room up to ε = {epsilon_down(room.largest)}."
+        left = f"For {room.account!r} this plan has room up to ε = {epsilon_down(room.largest)}."
     return f"{left} {room.sentence}"
 
 
@@ -352,7 +352,7 @@ def phrase(a: Assessment, r: AdversaryRisk) -> tuple[str, str, str]:
     }  # fmt: skip
     known["informed"] = known["belief"]
     known["informed-guess"] = ("an adversary with what is known beforehand guesses correctly ", asked, right)
-    at = r.arguments.get("alpha", r.arguments.get("fpr", 0.0))
+    at = r.arguments.get("fpr", 0.0)
     finds = (
         f"at {false_alarms(at)}, an adversary who knows every other record finds one worst-placed person ", "",
         "Without the release they would",

@@ -527,7 +527,7 @@ _TABLES = (
     "rows", "risks", "promises", "tests", "sizes", "series.answers", "answers", "subsets", "pairs", "cases",
     "accounts.*.releases", "releases", "papers.*.items.*.records", "understanding.columns", "notions",
 )  # fmt: skip
-_BESIDE = ("people", "paper", "title")
+_BESIDE = ("account", "paper", "title")
 #: A spreadsheet takes what begins so for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -597,7 +597,7 @@ def _along(data: Any, path: Sequence[str], beside: Mapping[str, Any]) -> Iterato
                 own = {
                     k: v
                     for k, v in each.items()
-                    if isinstance(v, str | int | float) and k in ("people", "paper", "title")
+                    if isinstance(v, str | int | float) and k in ("account", "paper", "title")
                 }
                 yield from _along(each, rest, {**beside, **own})
     elif isinstance(data, Mapping) and first in data:
