@@ -68,7 +68,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "channel": ("[[0.7, 0.3], [0.2, 0.8]]", "np.eye(2)"), "transition": ("[[0.9, 0.1], [0.2, 0.8]]",),
     "correlation": ("[[1, 0.5], [0.5, 1]]", "np.eye(3)"), "covariance": ("[[1, 0.5], [0.5, 1]]",),
     "width": ("None", "1e-3", "1e-2"), "steps": ("1", "2", "10", "100"), "rate": ("0.01", "0.5", "1.0", "1e-6", "'1%'"),
-    "order": ("2.0", "1.5", "0.5", "32", "1e4"), "rho": ("0.1", "1.0", "1e-6"), "fpr": _PROBABILITIES,
+    "order": ("2.0", "1.5", "0.5", "32", "1e4"), "rho": ("0.1", "1.0", "1e-6"),
     "fpr": _PROBABILITIES, "recall": _PROBABILITIES, "baseline": _PROBABILITIES, "truth": _PROBABILITIES,
     "n": ("2", "5", "100", "1000"), "k": ("1", "2", "3", "10"), "leaves": ("1", "4", "16"), "bands": ("1", "3"),
 }  # fmt: skip

@@ -64,9 +64,7 @@ def readings(
             arguments["epsilon"] = 0.0 if rng.random() < 0.1 else losses * log_uniform(rng, 0.01, 3.0)
         elif name == "epsilon":
             arguments["delta"] = 0.0 if rng.random() < 0.05 else share(rng)
-        elif name in ("roc",):
-            arguments["fpr"] = share(rng)
-        elif name in ("recall", "tradeoff"):
+        elif name in ("roc", "recall", "tradeoff"):
             arguments["fpr"] = share(rng)
         elif name == "attack_success":
             arguments["baseline"] = share(rng)

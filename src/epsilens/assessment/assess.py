@@ -288,9 +288,7 @@ def _account(ledger: Any, account: str | None) -> tuple[Account, str] | None:
     """The account of those whom the table is about, and where it is kept."""
     if ledger is None:
         if account is not None:
-            raise InputError(
-                "account is given without a ledger: name the one that has the account", parameter="account"
-            )
+            raise InputError("account is given without a ledger: name the ledger that has it", parameter="account")
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if not book.store.exists:

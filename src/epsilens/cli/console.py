@@ -326,7 +326,8 @@ _OTHER_NAMES = {
     "sampling-rate": "rate", "sampling-probability": "rate", "q": "rate", "iterations": "steps", "eps": "epsilon",
     "e": "epsilon", "d": "delta", "sample-size": "n", "dataset-size": "n", "num-examples": "n", "size": "n",
     "std-dev": "std", "b": "scale", "quasi-identifiers": "quasi", "qi": "quasi", "out": "output", "o": "output",
-    "limit": "at-most", "alpha": "fpr", "max": "at-most", "privacy-unit": "person", "private-id": "person", "people-column": "person",
+    "limit": "at-most", "alpha": "fpr", "max": "at-most", "privacy-unit": "person", "private-id": "person",
+    "people-column": "person",
 }  # fmt: skip
 
 

@@ -247,7 +247,8 @@ def _success_limit(at_most: float | Mapping[str, float] | None) -> float | None:
     value = scalar("at_most", at_most)
     if not 0.5 < value < 1:
         raise InputError(
-            f"at_most is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 and 1",
+            f"at_most is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 "
+            "and 1",
             parameter="at_most",
         )
     return value
