@@ -102,9 +102,9 @@ def test_shapes_must_broadcast() -> None:
     for call in calls:
         with pytest.raises(el.InputError, match="broadcast"):
             call()
-    with pytest.raises(el.InputError, match="alpha or recall"):
+    with pytest.raises(el.InputError, match="fpr or recall"):
         E.precision()
-    with pytest.raises(el.InputError, match="alpha or recall"):
+    with pytest.raises(el.InputError, match="fpr or recall"):
         E.precision(0.1, recall=0.1)
 
 

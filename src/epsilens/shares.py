@@ -10,7 +10,7 @@ from typing import Any
 #: What is a share wherever it is asked for, by the name of its parameter; the catalogue's probabilities are among them.
 SHARES = frozenset({
     "baseline", "belief", "believed_prior", "beside", "collision", "confidence", "delta", "f", "for_delta",
-    "fpr", "gamma", "level", "limit", "p", "power", "precision", "prior", "q", "quantile", "rate", "recall",
+    "fpr", "gamma", "level", "p", "power", "precision", "prior", "q", "quantile", "rate", "recall",
     "sampling_fraction", "split", "success", "tpr", "truth",
 })  # fmt: skip
 

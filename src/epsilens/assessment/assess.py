@@ -194,8 +194,8 @@ def assess(
     """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.model.Release`.
 
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
-    reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``people``, those whom the table is
-    about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
+    reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``account``, those whom the table
+    is about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def assess(
         Takes the place of the plan's own table.
     ledger : str, Path or Ledger, optional
         Counts what was released before.
-    people : str, optional
+    account : str, optional
         The account of those whom the table is about.
     progress : callable, optional
         Called with steps done, steps in all, and what is being done.

@@ -363,7 +363,7 @@ def _default(option: Option, none: Any) -> Any:
     if option.needed:
         return none
     if option.name == "format":
-        return Format(option.default)
+        return Format(str(option.default))
     return option.default is True if option.parameter.kind is Input.FLAG else option.default
 
 

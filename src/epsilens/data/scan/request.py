@@ -19,6 +19,7 @@ from ...attacks.differencing_queries import differencing
 from ...calibration.choose import choose
 from ...checks import integer, one_of, positive, probability, scalar
 from ...errors import InputError
+from ...shares import parse_shares
 from ..queries import Noise, Query, parse_queries
 from ..tables.columns import column_of, value_of
 
@@ -244,7 +245,7 @@ def _success_limit(at_most: float | Mapping[str, float] | None) -> float | None:
         at_most = at_most["success"]
     if at_most is None:
         return None
-    value = scalar("at_most", at_most)
+    value = scalar("at_most", parse_shares(at_most))
     if not 0.5 < value < 1:
         raise InputError(
             f"at_most is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 "
