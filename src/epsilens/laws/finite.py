@@ -188,7 +188,6 @@ def _crossing(eps: list[float], d: list[float], i: int, j: int) -> float:
 
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
-_OWN = 1e-9
 _BEYOND = 1e-320  # more than the mass beyond a list that ends where doubles do
 
 
@@ -572,10 +571,6 @@ class FiniteStep(Step):
     @property
     def psi_limit(self) -> float:
         return 0.0 if self.far is None else self.far.psi_limit
-
-    @property
-    def psi_floor(self) -> float:
-        return self.psi() * (1 - _OWN) if self.rho == 0 else 0.0
 
     @property
     def zcdp_rho(self) -> float:

@@ -34,9 +34,9 @@ from ..numerics.values import ValueSemantics
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
 from ..worlds import Relation
-from .composition.fourier import TiltedLaplace, laplace_cumulant, laplace_spread
 from .composition.quadrature import QuadratureStep
 from .composition.step import Atoms, Composable, CountedStep, Family, NoiseKind, Step, StepNoise, unknown_group
+from .composition.tilt import LaplaceTilts
 from .composition.wrappers import log_odds_against, mix, unmix
 from .piecewise import Index, PiecewiseLaw, Tail
 
@@ -227,14 +227,9 @@ class LaplaceStep(QuadratureStep):
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         return self.support
 
-    def cumulant(self, tilts: Array) -> Array:
-        return laplace_cumulant(self.m, tilts)
-
-    def spread(self, tilts: Array) -> tuple[Array, Array]:
-        return laplace_spread(self.m, tilts)
-
-    def tilted(self, tilt: float) -> TiltedLaplace | None:
-        return TiltedLaplace(self.m, tilt) if tilt > 0 else None
+    @property
+    def closed_tilts(self) -> LaplaceTilts:
+        return LaplaceTilts(self.m)
 
     def log_moment(self, power: float) -> float:
         return float(self.as_law().log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0

@@ -13,7 +13,7 @@ smallest shift, counted as if that were the only one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeAlias
@@ -28,9 +28,9 @@ from ..numerics.special import half_normal_quantile, mills, mills_drop
 from ..readings.guesses import fbeta_by_thresholds
 from ..readings.law import Exactness
 from ..worlds import Relation
-from .composition.fourier import TiltedNormal, normal_cumulant, normal_spread
 from .composition.quadrature import ERROR, UnboundedStep
 from .composition.step import Composable, CountedStep, Exponent, Family, NoiseKind, Step, StepNoise
+from .composition.tilt import NormalTilts
 from .composition.wrappers import SampledStep, drawn_beyond, exchanged, log_odds_against, mix
 from .mixture import group_step, replaced_group_step
 
@@ -268,14 +268,9 @@ class NormalStep(_NormalShift):
     def psi(self) -> float:
         return self.mu
 
-    def cumulant(self, tilts: Array) -> Array:
-        return normal_cumulant(self.mu, tilts)
-
-    def spread(self, tilts: Array) -> tuple[Array, Array]:
-        return normal_spread(self.mu, tilts)
-
-    def tilted(self, tilt: float) -> TiltedNormal:
-        return TiltedNormal(self.mu, tilt)
+    @property
+    def closed_tilts(self) -> NormalTilts:
+        return NormalTilts(self.mu)
 
     @property
     def noise(self) -> StepNoise:
@@ -283,16 +278,6 @@ class NormalStep(_NormalShift):
 
     def as_law(self) -> Normal:
         return Normal(np.asarray(self.mu))
-
-    @property
-    def merge_class(self) -> type[Step]:
-        return NormalStep
-
-    @classmethod
-    def merged(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
-        """μ² = Σkμ²."""
-        square = sum(k * step.shift**2 for step, k in counted)
-        return [(NormalStep(math.sqrt(square)), 1)] if square > 0 else []
 
     scales_by_group = True
 

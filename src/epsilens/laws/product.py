@@ -25,7 +25,7 @@ from .composition.step import Composable, CountedStep, Family, Step
 from .envelope import zcdp_envelope
 from .finite import MOST_LOSS, Finite, finite_product, joint_step
 from .laplace import Laplace, is_resolved, laplace_product
-from .normal import Normal
+from .normal import Normal, NormalStep
 
 # One release of which more than one law is known: bounds from above, attacks that work from below.
 #
@@ -145,7 +145,7 @@ class Intersection(Composable):
 def strongest_attack(laws: tuple[Law, ...]) -> Intersection:
     """What several attacks together show, each given from its lower side.
 
-    >>> from .normal import Normal
+    >>> from .normal import Normal, NormalStep
     >>> round(float(strongest_attack((Normal(np.asarray(1.0)), Normal(np.asarray(2.0)))).auc()), 4)
     0.9214
     """
@@ -161,7 +161,7 @@ def _half_cost(law: Law) -> Law:
 class TwoSidedBound(Intersection):
     """Bounds from above, of which the smallest is read; ``attained`` is what is known from below.
 
-    >>> from .normal import Normal
+    >>> from .normal import Normal, NormalStep
     >>> ends = TwoSidedBound((Normal(np.asarray(2.0), known=Exactness.BOUND),), attained=Normal(np.asarray(1.0)))
     >>> round(float(ends.auc()), 4), round(float(ends.attained.auc()), 4)
     (0.9214, 0.7602)
@@ -349,19 +349,17 @@ def _concentrated_bound(steps: Sequence[CountedStep], width: float) -> Law | Non
 
 
 def _merge_steps(steps: Sequence[CountedStep]) -> list[CountedStep]:
-    """Equal steps together; those of one kin, normal ones, become one.
+    """Equal steps together; normal ones become one, μ² = Σkμ².
 
     Lists of atoms stay apart: to compare thousands of them costs more than it saves.
     """
     equal: dict[Step | int, CountedStep] = {}
-    kin: dict[type[Step], list[CountedStep]] = {}
+    squares = [k * step.shift**2 for step, k in steps if step.family is Family.NORMAL]
     for step, k in steps:
-        if step.merge_class is None:
+        if step.family is not Family.NORMAL:
             key = id(step) if step.support is None else step
             equal[key] = (step, equal[key][1] + k if key in equal else k)
-        else:
-            kin.setdefault(step.merge_class, []).append((step, k))
-    return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.merged(alike))]
+    return [*equal.values(), *([(NormalStep(math.sqrt(sum(squares))), 1)] if sum(squares) > 0 else [])]
 
 
 def _join_finite_steps(steps: list[CountedStep]) -> list[CountedStep]:

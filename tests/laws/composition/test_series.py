@@ -19,11 +19,10 @@ from mpmath import mp, mpf
 import epsilens as el
 from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.evaluator import Budget, Evaluator
-from epsilens.laws.composition.fourier import tilted
 from epsilens.laws.composition.product import Product
 from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, cut_off_mass
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.tilt import Query
+from epsilens.laws.composition.tilt import Query, tilted
 from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep

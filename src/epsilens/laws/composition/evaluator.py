@@ -20,11 +20,10 @@ import numpy as np
 
 from ...checks import Array
 from .elementary_bounds import LargestLossBounds, MomentBounds, largest_loss_bounds, log_profile
-from .fourier import MOST_POINTS, log_moment
 from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice
 from .product import MOST_PAIRS, BoundedCache, Product
-from .profile import POINT_COST, LatticeProfile, lattice_product, parts_of
+from .profile import MOST_POINTS, POINT_COST, LatticeProfile, lattice_product, log_moment, side_powers
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, largest_loss, levels, plan
@@ -278,7 +277,7 @@ class Evaluator:
             if all(lattice.exact for lattice in lattices):
                 break
             counted = self._counted(lattices)
-            high, low = (log_moment(parts_of(counted, upper), dt, outline.saddle) for upper in (True, False))
+            high, low = (log_moment(side_powers(counted, upper), outline.saddle) for upper in (True, False))
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
             left = worth - cost if product.count <= _FEW_STEPS else worth  # few steps have points to fall back on

@@ -16,7 +16,7 @@ from ...readings.law import Law
 from .curve_integrals import Sides, from_below
 from .evaluator import Budget, Evaluator, ReadingWork
 from .profile import Lower, Upper
-from .step import ROUNDOFF, CountedStep
+from .step import ROUNDOFF, CountedStep, Family, Step
 from .tilt import HALF, Query
 
 # ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve.
@@ -731,6 +731,7 @@ def _probit_gap(
 
 _PROBIT_ROUNDING = 1e-12  # of a probit
 _SAME_END = 1e-12  # relative
+_LIST_ROUNDING = 1e-9  # of ψ of a list, relative
 _TAIL_LEVELS = (6.0, 8.0, 10.0, 12.0, 14.0, 17.0, 20.0, 24.0, 28.0, 32.0)  # z of an error
 _LARGE_SHIFT = 2.0  # a shift beyond which errors keep more digits than what exceeds pure noise
 
@@ -774,7 +775,7 @@ def psi_of(curve: IndexView) -> tuple[float, float]:
     """
     bound, law = curve.bound, curve.law
     low, high = math.sqrt(math.fsum(k * step.psi_limit**2 for step, k in curve.steps)), bound
-    low = max(low, min(_at_the_end(curve), bound), *(step.psi_floor for step, _ in apart(curve.steps)))
+    low = max(low, min(_at_the_end(curve), bound), *(_floor(step) for step, _ in apart(curve.steps)))
     if not curve.wide(low, high):
         return low, high
     written = corner_gap(curve.steps, symmetric=law.symmetric)
@@ -801,6 +802,11 @@ def psi_of(curve: IndexView) -> tuple[float, float]:
         if not curve.wide(low, high):
             break
     return low, high
+
+
+def _floor(step: Step) -> float:
+    """A lower bound on ψ of one step alone, and so of whatever contains it: of a list of atoms it is known."""
+    return step.psi() * (1 - _LIST_ROUNDING) if step.family is Family.FINITE and step.rho == 0 else 0.0
 
 
 def _by_tails(curve: IndexView, low: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from .grid_product import grid_profile
 from .lattice import Lattice, added_lattices, discretise
-from .step import CountedStep, Step
+from .step import CountedStep, Step, at_least_one
 from .tilt import Query, common_unit, reach_of
 
 K = TypeVar("K", bound=Hashable)
@@ -202,13 +202,3 @@ def _finite_ends(step: Step) -> tuple[float, float]:
     if step.support is None and losses.size:
         return float(losses.min()), float(losses.max())
     return step.loss_range
-
-
-def at_least_one(masses: Iterable[tuple[float, int]]) -> float:
-    """1 − Π(1 − m)^k: the mass of at least one."""
-    none = 0.0
-    for mass, k in masses:
-        if mass >= 1:
-            return 1.0
-        none += k * math.log1p(-mass)
-    return -math.expm1(none) + 0.0  # not −0

@@ -1,4 +1,9 @@
-"""The profile h(t) = ∫(dH1 − t·dH0)₊ of a product about one tilt, from both sides, and its readings (sheet, §5).
+"""The profile h(t) = ∫(dH1 − t·dH0)₊ of a product about one tilt, from the lattices of its steps (sheet, §4 and §5).
+
+The k-fold product of lattice laws takes one tilted Fourier transform for each side. Masses are tilted by e^{λl} and
+normalised, wrapped modulo N, transformed, raised to their powers, multiplied and transformed back:
+p^{*k}(l) = e^{K(λ)−λl}·r(l). What is known of r is an interval r ± E, the mass beyond the window by Chernoff's bound,
+and that wrapping only adds.
 
 h is known at the lattice points t_i = e^{l_i} and linear in t between them, so that δ, ε, the ROC curve and its inverse
 are a search each. Everything is summed from the top, where the masses are small, and kept as numbers times e^base.
@@ -10,28 +15,183 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
+from scipy.fft import irfft, next_fast_len, rfft
 
 from ...checks import Array
-from .fourier import SidePower, TiltedPower, power, window
-from .lattice import Lattice
-from .product import at_least_one
-from .step import ROUNDOFF
+from .lattice import Lattice, LatticeSide
+from .step import ROUNDOFF, Complex, at_least_one
 from .tilt import LatticePlan, Query
 
+MOST_POINTS = 2**21  # of one transform
+POINT_COST = 0.25  # what a point of the two transforms costs, in points of a step's lattice
+_VIEW_COST = 2**16  # what a profile costs beside its points
+_LEAST_LOG_SPECTRUM = -70.0  # spectra below e^−70 are not worth a logarithm
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
 _HELD_RANGE = 500.0  # how far from one loss masses are held, as logarithms
 _BLOCK = 64  # points summed at once, where an answer is located
 
 
-class Anchor(NamedTuple):
-    """What is asked for, as a logarithm where it is a probability, and the loss at which it is expected."""
+@dataclass(frozen=True, eq=False)
+class SidePower:
+    """One side of one step, taken ``count`` times: masses exp(log_p) at these losses."""
 
-    kind: str
-    log_value: float
-    loss: float
+    c: float
+    side: LatticeSide
+    count: int
+    losses: Array
+
+    def log_mass(self, tilt: float) -> float:
+        """k·log Σ p·e^{λl}."""
+        a = self.side.log_p + tilt * self.losses
+        top = float(a.max())
+        return self.count * (top + math.log(float(np.exp(a - top).sum()))) if math.isfinite(top) else -math.inf
+
+
+def side_powers(lattices: Sequence[tuple[Lattice, int]], upper: bool) -> list[SidePower]:
+    """One side of each step."""
+    made = []
+    for one, k in lattices:
+        side = one.upper if upper else one.lower
+        losses = np.asarray(one.c + (side.start + np.arange(side.log_p.size)) * one.dt)
+        made.append(SidePower(one.c, side, k, losses))
+    return made
+
+
+def log_moment(parts: Sequence[SidePower], tilt: float) -> float:
+    """K(λ) = Σ k·log Σ p·e^{λl}."""
+    return sum(part.log_mass(tilt) for part in parts)
+
+
+@dataclass(frozen=True, eq=False)
+class TiltedPower:
+    """r on the window: loss of the first point, the estimate (not negative), its error, the relative error
+    of the masses that went in, K(λ), and what escapes the window, tilted."""
+
+    first_loss: float
+    loss_error: float
+    r: Array
+    error: float
+    mass_error: float
+    log_scale: float
+    escape_low: float
+    escape_high: float
+
+
+def _window(parts: Sequence[SidePower], dt: float, plan: LatticePlan) -> tuple[int, int, float, float]:
+    """(first, size) of the lattice points that cover the plan's losses, and bounds on what escapes them, tilted."""
+    base = math.fsum(part.count * part.c for part in parts)
+    least = sum(part.count * part.side.start for part in parts)
+    most = sum(part.count * (part.side.start + part.side.log_p.size - 1) for part in parts)
+    first, last = math.floor((plan.low - base) / dt), math.ceil((plan.high - base) / dt)
+    size = next_fast_len(max(min(last, most) - first + 1, 16), real=True)
+    whole = most - min(least, first) + 1
+    if whole <= min(max(1.25 * size, 4096), MOST_POINTS):  # everything fits: nothing escapes
+        return min(least, first), next_fast_len(whole, real=True), 0.0, 0.0
+    first = min(first, most - size + 1)
+    here = log_moment(parts, plan.tilt)
+    below = above = 0.0
+    if first > least:
+        edge = base + (first - 1) * dt
+        below = math.exp(min(log_moment(parts, plan.tilt - plan.down) - here + plan.down * edge, 0.0))
+    if first + size - 1 < most:
+        edge = base + (first + size) * dt
+        # below a tilt of 0 this also bounds ∫e^{−λ(l−edge)}, which may exceed 1 (up ≥ −λ)
+        limit = 0.0 if plan.tilt >= 0 else 700.0
+        above = math.exp(min(log_moment(parts, plan.tilt + plan.up) - here - plan.up * edge, limit))
+    slack = 1 + 1e-9
+    return first, size, below * slack, above * slack
+
+
+def _power(parts: Sequence[SidePower], dt: float, plan: LatticePlan) -> TiltedPower:
+    """The tilted product on the plan's window."""
+    first, n, *escaped = _window(parts, dt, plan)
+    log_scale, origin, steps = 0.0, math.fsum(part.count * part.c for part in parts), 0
+    rounding = 6 * ROUNDOFF * math.log2(n)
+    spectra, jitter, reach = [], 0.0, 0.0
+    for part in parts:
+        a = part.side.log_p + plan.tilt * part.losses
+        top = float(a.max())
+        f = np.exp(a - top)
+        total = float(f.sum())
+        f /= total
+        log_scale += part.count * (top + math.log(total))
+        centre = round(float(np.dot(f, np.arange(f.size))))
+        steps += part.count * (part.side.start + centre)
+        spectra.append((rfft(_wrap(f, centre, n)), part.count))
+        # each tilted mass is good to a few units times the size of its exponents
+        seen = np.flatnonzero(f > 1e-40)
+        exponents = np.abs(part.side.log_p[seen]) + abs(plan.tilt) * np.abs(part.losses[seen])
+        jitter += part.count * ROUNDOFF * (8 * float(exponents.max()) + 8 * abs(top) + 16)
+        reach += part.count * (abs(part.c) + dt * abs(part.side.start + centre))
+    g, drift, weight = _spectrum_product(spectra, rounding)
+    r = irfft(g, n)
+    # |g| sums to N·weight, and the transform back rounds like the one forth
+    error = drift / n + rounding * weight / n + 1e-30
+    r = np.roll(r, -((first - steps) % n))
+    np.maximum(r, 0.0, out=r)
+    loss_error = 8 * ROUNDOFF * (reach + abs(first) * dt + n * dt) + 2 * ROUNDOFF * abs(origin)
+    return TiltedPower(origin + first * dt, loss_error, r, error, jitter, log_scale, *escaped)
+
+
+def _spectrum_product(spectra: Sequence[tuple[Complex, int]], rounding: float) -> tuple[Complex, float, float]:
+    """ΠF^k on the half spectrum, the sum of its errors over the whole one, and the sum of its sizes.
+
+    With |F̂ − F| ≤ e the error is at most Π(|F̂|+e)^k − Π|F̂|^k, plus that of phase and exponent: also where a factor came
+    out as 0, as it does at once for one atom. Where a power is below e^−70 the product is left out, and its bound
+    (|F̂|+e)^k counted instead.
+    """
+    half = spectra[0][0].size
+    live = np.arange(half)
+    left_out = 0.0
+    for spectrum, count in spectra:
+        if count > 1:
+            z = spectrum[live]
+            square = z.real**2 + z.imag**2
+            small = square <= math.exp(2 * _LEAST_LOG_SPECTRUM / count)
+            if small.any():
+                most = math.sqrt(float(square[small].max()))
+                left_out += 2 * int(small.sum()) * math.exp(count * math.log(most + rounding)) * 1.01
+                live = live[~small]
+    size, angle = np.ones(live.size), np.zeros(live.size)
+    log_size, log_most, turns = np.zeros(live.size), np.zeros(live.size), 0.0
+    for spectrum, count in spectra:
+        z = spectrum[live]
+        re, im = z.real, z.imag
+        near = (re - 1) * (re + 1) + im * im  # |z|² − 1, precise near 1
+        with np.errstate(divide="ignore"):
+            here = 0.5 * np.log1p(np.maximum(near, -0.99)) if near.size == 0 or near.min() > -0.9 else np.log(np.abs(z))
+            log_size += count * here
+            log_most += count * np.log(np.exp(here) + rounding)
+        theta = np.arctan2(im, re)
+        angle += count * theta
+        turns += count * float(np.max(np.abs(theta), initial=0.0))
+    size = np.exp(log_size)
+    g = np.zeros(half, dtype=complex)
+    g.real[live] = size * np.cos(angle)
+    g.imag[live] = size * np.sin(angle)
+    twice = np.where(live == 0, 1.0, 2.0)
+    weight = float(np.dot(twice, size))
+    # a factor that vanished leaves log 0 in the size, and its rounding in log_most
+    log_size = np.maximum(log_size, -1e9)
+    excess = log_most - log_size
+    grown = np.where(excess < 1, size * np.expm1(np.clip(excess, 0.0, 1.0)), np.exp(log_most))
+    drift = float(
+        np.dot(twice, grown + size * (4 * turns * ROUNDOFF + 4 * ROUNDOFF * np.abs(log_size) + 16 * ROUNDOFF))
+    )
+    return g, drift + left_out, weight
+
+
+def _wrap(f: Array, centre: int, n: int) -> Array:
+    """f with index ``centre`` moved to 0, modulo n."""
+    if f.size <= n:
+        out = np.zeros(n)
+        out[: f.size - centre] = f[centre:]
+        if centre:
+            out[n - centre :] += f[:centre]
+        return out
+    return np.asarray(np.bincount((np.arange(f.size) - centre) % n, weights=f, minlength=n), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +323,6 @@ def _chord(x: Array, xs: Array, ys: Array, start: tuple[float, float]) -> Array:
 class LatticeProfile:
     """Both sides of h about one tilt; all answers are (low, high), probabilities as logarithms."""
 
-    tilt: float
     upper: Upper
     lower: Lower
 
@@ -236,7 +395,7 @@ class _TiltedSums:
         self.fall, self.rise = (_powers(rate * dt, first - middle, stop - first) for rate in (-tilt, 1.0))
         self.centre = power.first_loss + middle * dt
         self.base = power.log_scale - tilt * self.centre
-        self.inverse_loss = power.first_loss + first * dt
+        self.first_loss = power.first_loss + first * dt
         self.shift = power.loss_error + kappa
         self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * ROUNDOFF)
         self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
@@ -268,22 +427,18 @@ class _TiltedSums:
         return _exp(math.log(at_top) - self.base) if at_top > 0 else 0.0
 
 
-def _upper(power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float) -> Upper:
-    s = _TiltedSums(power, tilt, dt, kappa, rho, loss)
+def _upper(s: _TiltedSums, at_top: float) -> Upper:
     h, tail = s.profile((s.r + s.error) * s.fall)
     h += s.beyond + s.top(at_top)
     h *= 1 + s.relative
     if s.base < 600:
         np.minimum(h, _exp(-s.base), out=h)  # a probability
     np.maximum(h, _TINY, out=h)
-    slope_base = s.base - s.centre
-    return Upper(s.inverse_loss + s.shift, dt, s.base, h, tail, slope_base)
+    return Upper(s.first_loss + s.shift, s.dt, s.base, h, tail, s.base - s.centre)
 
 
-def _lower(
-    power: TiltedPower, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float, leak: float
-) -> Lower:
-    s = _TiltedSums(power, tilt, dt, kappa, rho, loss)
+def _lower(s: _TiltedSums, at_top: float, leak: float) -> Lower:
+    tilt, dt = s.tilt, s.dt
     low = np.maximum(s.r - s.error, 0.0)
     heaviest: Array = s.fall
     if tilt <= 0:  # weights grow with u: leave out what is negligible, so that the wrapped mass weighs less
@@ -313,79 +468,46 @@ def _lower(
     if leaked > 0:  # what was cut off is a test of its own, not free of false positives
         alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
     # h and the recall fall with t, so that what holds further up holds here too
-    return Lower(s.inverse_loss - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
+    return Lower(s.first_loss - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
-def _answer_loss(power: TiltedPower, tilt: float, dt: float, about: Anchor, error: float) -> float:
+def _answer_loss(power: TiltedPower, plan: LatticePlan, dt: float, ask: Query, error: float) -> float:
     """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
 
     That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
     may be off by more than what doubles hold about one loss. ``error`` is what one side adds to each mass.
     """
-    near = _HELD_RANGE / (abs(tilt) + 1) / 4
-    if power.r.size * dt <= near or about.kind == "delta":
-        return about.loss
+    near = _HELD_RANGE / (abs(plan.tilt) + 1) / 4
+    if power.r.size * dt <= near or ask.kind == "delta":
+        return plan.loss
     blocks = -(-power.r.size // _BLOCK)
     r = np.zeros(blocks * _BLOCK)
     r[: power.r.size] = np.maximum(power.r + error, 0.0)
     at = power.first_loss + dt * np.arange(r.size)
-    slope = tilt + (1.0 if about.kind == "roc" else 0.0)
+    slope = plan.tilt + (1.0 if ask.kind == "roc" else 0.0)
     with np.errstate(divide="ignore"):
         log_p = np.log(r).reshape(blocks, _BLOCK) - slope * at.reshape(blocks, _BLOCK)
     total = np.logaddexp.accumulate(np.logaddexp.reduce(log_p, axis=1)[::-1])[::-1] + power.log_scale
-    above = np.flatnonzero(total >= about.log_value)
-    found = float(at[above[-1] * _BLOCK]) if above.size else about.loss
-    return found if abs(found - about.loss) > near else about.loss
+    above = np.flatnonzero(total >= ask.value)
+    found = float(at[above[-1] * _BLOCK]) if above.size else plan.loss
+    return found if abs(found - plan.loss) > near else plan.loss
 
 
-def lattice_profile(
-    powers: tuple[TiltedPower, TiltedPower],
-    tilt: float,
-    dt: float,
-    kappa: float,
-    rho: float,
-    about: Anchor,
-    tops: Array,
-    leak: float,
-) -> LatticeProfile:
-    """A slice about where each side has its answer, from the tilted products of the upper and the lower side.
-
-    ``kappa`` and ``rho`` are the errors of the losses and (relative) of the masses of the whole product, ``tops`` the
-    H1-masses at +∞, ``leak`` the H0-mass of what the lower side counts there.
-    """
-    high, low = powers
-    up, down = (_answer_loss(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
-    return LatticeProfile(
-        tilt,
-        _upper(high, tilt, dt, kappa, rho, up, float(tops[0])),
-        _lower(low, tilt, dt, kappa, rho, down, float(tops[1]), leak),
-    )
-
-
-# Lattices of steps joined into one slice of their product: a transform for each side.
-
-_VIEW_COST = 2**16  # what a slice costs beside its points, in points
-POINT_COST = 0.25  # what a point of its two transforms costs
-CountedStep = tuple[Lattice, int]
-
-
-def parts_of(lattices: Sequence[CountedStep], upper: bool) -> list[SidePower]:
-    """One side of each step."""
-    return [SidePower(lattice.c, lattice.upper if upper else lattice.lower, k) for lattice, k in lattices]
-
-
-def lattice_product(lattices: Sequence[CountedStep], outline: LatticePlan, ask: Query) -> tuple[LatticeProfile, int]:
+def lattice_product(
+    lattices: Sequence[tuple[Lattice, int]], plan: LatticePlan, ask: Query
+) -> tuple[LatticeProfile, int]:
     """The product about where it answers a question, and what it costs, in points; where no side differs, once."""
     dt = lattices[0][0].dt
     kappa, rho = math.fsum(k * one.kappa for one, k in lattices), math.fsum(k * one.rho for one, k in lattices)
     leak = 1.001 * math.fsum(k * one.lower.leak for one, k in lattices)
-    powers, tops, points = [], [], _VIEW_COST
+    sides, points = [], _VIEW_COST
     for upper in (True,) if all(one.exact for one, _ in lattices) else (True, False):
-        parts = parts_of(lattices, upper)
-        tops.append(at_least_one((part.side.only1, part.count) for part in parts))
-        frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
-        powers.append(power(parts, dt, outline.tilt, frame))
-        points += math.ceil(POINT_COST * frame.size / 2)
-    about = Anchor(ask.kind, ask.value, outline.loss)
-    both, top = (powers[0], powers[-1]), np.asarray((tops[0], tops[-1]))
-    return lattice_profile(both, outline.tilt, dt, kappa, rho, about, top, leak), points
+        parts = side_powers(lattices, upper)
+        made = _power(parts, dt, plan)
+        points += math.ceil(POINT_COST * made.r.size / 2)
+        sides.append((made, at_least_one((part.side.only1, part.count) for part in parts)))
+    high, low = (
+        _TiltedSums(made, plan.tilt, dt, kappa, rho, _answer_loss(made, plan, dt, ask, way * made.error))
+        for (made, _), way in ((sides[0], 1), (sides[-1], -1))
+    )
+    return LatticeProfile(_upper(high, sides[0][1]), _lower(low, sides[-1][1], leak)), points

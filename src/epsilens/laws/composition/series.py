@@ -3,7 +3,7 @@
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
 rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
 bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.fourier`), quadrature, rounding, and the mass cut off far out.
+left are the frequencies left out (:mod:`.tilt`), quadrature, rounding, and the mass cut off far out.
 
 What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
 some loss, and above b. With F the outcomes in which some step lies above and none below,
@@ -24,10 +24,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len
 
 from ...checks import Array
-from .fourier import frequency, tilted
 from .profile import Lower, Upper, falling
-from .step import ROUNDOFF, CountedStep, Tilting
-from .tilt import DEEPEST, SaddlePoint, decisive_loss, reach_of
+from .step import ROUNDOFF, CountedStep, TiltedLoss
+from .tilt import DEEPEST, SaddlePoint, decisive_loss, frequency, reach_of, tilted
 from .tilt import aim as aim_at
 
 _CHEAP_WORK, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
@@ -185,7 +184,7 @@ class _Frame:
 
     tilt: float
     spread: float
-    laws: list[tuple[Tilting, int]]
+    laws: list[tuple[TiltedLoss, int]]
     tail: float
     period: float
     count: int
@@ -271,7 +270,7 @@ def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
 
 def _tilted_laws(
     steps: Sequence[CountedStep], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
-) -> list[tuple[Tilting, int]] | None:
+) -> list[tuple[TiltedLoss, int]] | None:
     laws = []
     for (step, k), reach in zip(steps, reaches, strict=True):
         law = tilted(step, flipped, tilt, reach, steepness)
@@ -293,7 +292,7 @@ def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Arr
     return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
 
 
-def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+def _terms(live: Sequence[tuple[TiltedLoss, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
     """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
     log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
     for law, k in live:
@@ -374,7 +373,7 @@ def cut_off_mass(
     steps: Sequence[CountedStep],
     flipped: bool,
     reaches: Sequence[tuple[float, float]],
-    laws: Sequence[tuple[Tilting, int]],
+    laws: Sequence[tuple[TiltedLoss, int]],
     tilt: float,
     spread: float,
 ) -> CutOffMass:

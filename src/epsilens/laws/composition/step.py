@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
@@ -23,6 +24,9 @@ from ...readings.law import FAR_ORDER, Exactness, Law
 from ...worlds import Relation
 
 ROUNDOFF = 2.0**-53  #: unit roundoff of doubles
+
+Complex: TypeAlias = NDArray[np.complex128]
+Mask: TypeAlias = NDArray[np.bool_]
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -81,45 +85,60 @@ class TailSplit(NamedTuple):
     shift: Array
 
 
-class Tilting(Protocol):
-    """A step's loss under a tilt, dP·e^{λL}/E e^{λL}: what a series sums up."""
+@dataclass(frozen=True, eq=False)
+class TiltedLoss:
+    """The loss of a step under a tilt, dP·e^{λL}/E e^{λL}.
 
-    @property
-    def nodes(self) -> int: ...  # what a frequency costs
-    @property
-    def uncut(self) -> bool: ...  # whether nothing of the step was left out
-    @property
-    def mean(self) -> float: ...  # of the tilted loss
-    @property
-    def variance(self) -> float: ...
-    @property
-    def log_scale(self) -> float: ...  # K(λ) = log E e^{λL}
-    @property
-    def kappa(self) -> float: ...  # the error of a loss, on average
-    @property
-    def rho(self) -> float: ...  # the relative error of a mass, on average
-    @property
-    def rho_beside(self) -> float: ...  # the same under other tilts
+    ``log_scale`` is K(λ) = log E e^{λL}; ``log_moment`` K(λ+s) − K(λ) for each s; ``transform`` E e^{inh(L − mean)} for
+    n below a count; ``decay`` a bound on the size of the characteristic function that falls. ``kappa`` is the error of
+    a loss, ``rho`` the relative error of a mass, both on average, ``rho_beside`` the latter under other tilts.
+    """
 
-    def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
-
-    def transform(self, h: float, count: int) -> Any:
-        """E e^{inh(L − mean)} for n < count."""
-
-    def decay(self, y: Array) -> Array:
-        """A bound on the size of the characteristic function that falls."""
+    mean: float
+    variance: float
+    log_scale: float
+    kappa: float
+    rho: float
+    rho_beside: float
+    log_moment: Callable[[Array], Array]
+    transform: Callable[[float, int], Complex]
+    decay: Callable[[Array], Array]
+    nodes: int = 1  # what a frequency costs
+    uncut: bool = False  # whether nothing of the step was left out
 
 
-class LossFunction(ABC):
-    """The privacy loss of one pair of laws: atoms, and a continuous part in which it grows with x."""
+class ClosedTilts(ABC):
+    """The loss of a step under tilts, where it has a closed form."""
+
+    @abstractmethod
+    def cumulant(self, tilts: Array) -> Array:
+        """K(λ)."""
+
+    @abstractmethod
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        """The mean and the variance of the loss under each tilt."""
+
+    @abstractmethod
+    def at(self, tilt: float) -> TiltedLoss | None:
+        """The law under one tilt; None where that takes quadrature."""
+
+
+class Step(ABC):
+    """The privacy loss of one pair of laws: atoms, and a continuous part in which it grows with x.
+
+    A new step derives from :class:`.quadrature.QuadratureStep`, which has its moments by quadrature, and says ten
+    things: ``support``, ``loss``, ``slope``, ``inverse_loss``, ``log_p0``, ``roughness``, ``error``, ``above``,
+    ``below`` and ``psi``. All else has a default: ``atoms``, ``knots`` and ``symmetric`` where it has any;
+    ``cutoffs`` where its support has no end; what only makes an answer faster (``closed_tilts``, ``kl_bound``,
+    ``cost``) or closer (moments in closed form, ``psi_limit``, ``tail_split``); what becomes of groups and samples; and
+    what other packages are told (``noise``, ``as_law``, ``known``).
+    """
 
     __slots__ = ()
 
-    @property
-    def atoms(self) -> Atoms:
-        """The atoms."""
-        return _NO_ATOMS
+    family: ClassVar[Family] = Family.NONE
+
+    # -- the pair -------------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -127,24 +146,31 @@ class LossFunction(ABC):
         """The ends of the continuous part in x, or None where there is none."""
 
     @property
-    def knots(self) -> tuple[float, ...]:
-        """Places inside the support where a density is not smooth."""
-        return ()
-
-    @property
-    @abstractmethod
-    def loss_range(self) -> tuple[float, float]:
-        """The infimum and the supremum of the loss."""
-
-    @property
-    @abstractmethod
-    def symmetric(self) -> bool:
-        """Whether both orders have the same trade-off."""
+    def atoms(self) -> Atoms:
+        """The atoms."""
+        return _NO_ATOMS
 
     @property
     def rho(self) -> float:
         """The relative error of the atoms' masses, beyond that of their logarithms."""
         return 0.0
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Places inside the support where a density is not smooth."""
+        return ()
+
+    @property
+    def loss_range(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss."""
+        assert self.support is not None
+        low, high = self.loss(np.asarray(self.support)).tolist()
+        return low, high
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both orders have the same trade-off."""
+        return False
 
     @abstractmethod
     def loss(self, x: Array) -> Array:
@@ -182,25 +208,19 @@ class LossFunction(ABC):
     def below(self, x: float) -> tuple[float, float]:
         """(log H1, log H0) mass of the continuous part below x."""
 
-    @abstractmethod
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """(low, high): H1 has at most e^log_top above high, H0 at most e^log_bottom below low."""
-
-    @property
-    def turning_points(self) -> tuple[float, ...]:
-        """Places where the sampled component of a mixture outgrows the rest."""
-        return ()
+        """(low, high): H1 has at most e^log_top above high, H0 at most e^log_bottom below low; all of a support that
+        ends.
+        """
+        assert self.support is not None
+        return self.support
 
     @property
     def cost(self) -> float:
         """The cost of evaluating one place, relative to the plainest step."""
         return 1.0
 
-
-class GdpTails(LossFunction):
-    """How a step compares with a normal shift, overall and where hardly anyone is flagged."""
-
-    __slots__ = ()
+    # -- normal shifts --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def psi(self) -> float:
@@ -210,16 +230,6 @@ class GdpTails(LossFunction):
     def psi_limit(self) -> float:
         """The limit of the gap Φ⁻¹(TPR) − Φ⁻¹(α) as α → 0, whatever else is observed."""
         return self.psi() if self.shift > 0 else 0.0
-
-    @property
-    def psi_floor(self) -> float:
-        """A lower bound on ψ of this step alone, and so of whatever contains it."""
-        return 0.0
-
-    @property
-    def zcdp_rho(self) -> float:
-        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
-        return self.psi() ** 2 / 2
 
     @property
     def tail_split(self) -> TailSplit:
@@ -237,11 +247,17 @@ class GdpTails(LossFunction):
         """μ of the normal noise that rules its tails; 0 where there is none."""
         return 0.0
 
+    @property
+    def zcdp_rho(self) -> float:
+        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
+        return self.psi() ** 2 / 2
 
-class Divergences(GdpTails):
-    """Moments of the loss, which add up over a product, and what bounds them."""
+    @property
+    def claimed_zcdp(self) -> float:
+        """ρ where the mechanism is ρ-zCDP although this law is not: both bounds hold for a product."""
+        return math.inf
 
-    __slots__ = ()
+    # -- moments of the loss, which add up over a product ---------------------------------------------------------
 
     @abstractmethod
     def log_moment(self, power: float) -> float:
@@ -274,6 +290,11 @@ class Divergences(GdpTails):
 
         return plain
 
+    @property
+    def turning_points(self) -> tuple[float, ...]:
+        """Places where the sampled component of a mixture outgrows the rest: quadrature looks more closely there."""
+        return ()
+
     @abstractmethod
     def kl(self) -> float:
         """D(H0‖H1)."""
@@ -290,39 +311,12 @@ class Divergences(GdpTails):
         """A bound on χ²(H1‖H0); infinite where none is known."""
         return math.inf
 
-
-class ClosedTilts:
-    """The loss under a tilt, where it has a closed form."""
-
-    __slots__ = ()
-
-    def cumulant(self, tilts: Array) -> Array | None:
-        """K(λ) in closed form; None where it takes quadrature."""
-        return None
-
-    def spread(self, tilts: Array) -> tuple[Array, Array]:
-        """The mean and the variance of the loss under each tilt, where K has a closed form."""
-        raise NotImplementedError
-
-    def tilted(self, tilt: float) -> Tilting | None:
-        """Its loss under a tilt in closed form; None where it takes quadrature."""
-        return None
-
-
-class GroupRules:
-    """What becomes of a step taken together with others, and for a group of people."""
-
-    __slots__ = ()
-
     @property
-    def merge_class(self) -> type[Step] | None:
-        """The class whose steps become one when taken together; None where only equal ones are counted together."""
+    def closed_tilts(self) -> ClosedTilts | None:
+        """The loss under a tilt in closed form; None where it takes quadrature."""
         return None
 
-    @classmethod
-    def merged(cls, counted: Sequence[CountedStep]) -> list[CountedStep]:
-        """Steps of one kin as one."""
-        return list(counted)
+    # -- groups and samples ---------------------------------------------------------------------------------------
 
     @property
     def scales_by_group(self) -> bool:
@@ -340,27 +334,12 @@ class GroupRules:
         """
         return None
 
-
-class Step(Divergences, ClosedTilts, GroupRules):
-    """One pair of laws, by its loss. What steps differ in is a method here; a new one is one class.
-
-    It must say what is abstract in :class:`LossFunction`, :class:`GdpTails` and :class:`Divergences`; all else has a
-    default. :class:`.quadrature.QuadratureStep` adds moments by quadrature for those without closed forms.
-    """
-
-    __slots__ = ()
-
-    family: ClassVar[Family] = Family.NONE
-
     @property
-    def known(self) -> Exactness:
-        """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
-        return Exactness.EXACT
+    def sampled(self) -> bool:
+        """Whether it is Poisson sampling of another step."""
+        return False
 
-    @property
-    def claimed_zcdp(self) -> float:
-        """ρ where the mechanism is ρ-zCDP although this law is not: both bounds hold for a product."""
-        return math.inf
+    # -- what it is made of, and what others are told -------------------------------------------------------------
 
     @property
     def components(self) -> tuple[tuple[Step, float], ...]:
@@ -373,9 +352,9 @@ class Step(Divergences, ClosedTilts, GroupRules):
         return ()
 
     @property
-    def sampled(self) -> bool:
-        """Whether it is Poisson sampling of another step."""
-        return False
+    def known(self) -> Exactness:
+        """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
+        return Exactness.EXACT
 
     @property
     def noise(self) -> StepNoise | None:
@@ -399,6 +378,16 @@ class Translation(ABC):
 
 #: A step, and how often it is taken.
 CountedStep = tuple[Step, int]
+
+
+def at_least_one(masses: Iterable[tuple[float, int]]) -> float:
+    """1 − Π(1 − m)^k: the mass of at least one."""
+    none = 0.0
+    for mass, k in masses:
+        if mass >= 1:
+            return 1.0
+        none += k * math.log1p(-mass)
+    return -math.expm1(none) + 0.0  # not −0
 
 
 def unknown_group(name: str) -> InputError:

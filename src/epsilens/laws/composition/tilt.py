@@ -1,24 +1,46 @@
-"""Which tilt, which lattice, which window: chosen from the cumulants, before anything is transformed (sheet, §3).
+"""Losses under a tilt, and what is chosen by them: which tilt, which lattice, which window (sheet, §3 and §4).
 
 K(λ) = Σ k·log E e^{λL} comes from a few hundred quadrature nodes a step, cut off first where the mass no longer matters
 to what is asked: for rare sampling K would otherwise be ruled by the cut-off.
+
+The finite part of one step's loss under a tilt has the law dP·e^{λL}/E e^{λL}. Where that has no closed form, it is a
+few hundred quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
+
+How fast its characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one. Where
+the loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a
+uniform law has |φ(y)| = |sin θ/θ|, θ = yw/2. So |φ(y)| ≤ 1 − Σω(1 − |sin θ/θ|) over slabs that fit under the density.
+Atoms and whatever lies above the slabs count as not falling at all. With |sin θ/θ| replaced by its largest value at and
+beyond θ, the bound itself falls, so that it may be summed or integrated to infinity. Far out another one is smaller:
+integrated by parts, a density of total variation V leaves V/y, beside the mass of the atoms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammainc
 
 from ...checks import Array
-from .quadrature import Nodes, added_nodes, nodes
-from .step import ROUNDOFF, CountedStep, Step
+from .quadrature import Nodes, added_nodes, nodes, resolving_nodes
+from .step import ROUNDOFF, ClosedTilts, Complex, CountedStep, Step, TiltedLoss
 
-_NONE = np.zeros(0)
+_QUADRATURE_ERROR = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
+_NEGLIGIBLE_WEIGHT = 1e-25  # relative mass of nodes whose rounding is of no account
+_NEGLIGIBLE_LOG_MASS = -690.0  # log mass beyond which a part of a mixture is left out
+_MOST_NODES = 2**16  # of one step
+_SLAB_LEVELS = 0.75 ** np.arange(32)  # heights of slabs, as a share of the peak
+_MOST_PEAKS = 3  # under which slabs are sought
+_SECOND_LOBE = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
+_NEAR_FREQUENCIES = 1.1 ** np.arange(8, 60)
+_FREQUENCIES = np.concatenate((_NEAR_FREQUENCIES, 300 * 1.25 ** np.arange(66)))
+_ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
+_LEAST_C = 1e-6  # of c in the Laplace case, where only a plan depends on it
 DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
 _MANY_NODES = 2048  # more are summed up tilt by tilt
 _UNSEEN_LOG = -100.0  # a log weight that does not count in such a sum
@@ -82,7 +104,9 @@ class LatticePlan:
 class Cumulants:
     """K(λ) of a product: in closed form where a step has one, otherwise from nodes."""
 
-    def __init__(self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[CountedStep] = ()) -> None:
+    def __init__(
+        self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[tuple[ClosedTilts, int]] = ()
+    ) -> None:
         self.laws = [
             (-n.loss, n.log_p - n.loss, k) if flipped else (n.loss, n.log_p, k) for n, k in steps if n.loss.size
         ]
@@ -103,10 +127,8 @@ class Cumulants:
             top = a.max(axis=1)
             a -= top[:, None]
             total += k * (top + np.log(np.exp(a, out=a).sum(axis=1)))
-        for step, k in self._closed:
-            here = step.cumulant(-1 - tilts if self._flipped else tilts)  # K(−1 − λ) with the laws exchanged
-            assert here is not None
-            total += k * here
+        for one, k in self._closed:
+            total += k * one.cumulant(-1 - tilts if self._flipped else tilts)  # K(−1 − λ) with the laws exchanged
         return total
 
     def spread(self, tilt: float) -> tuple[float, float]:
@@ -131,8 +153,8 @@ class Cumulants:
             mean += k * m
             off = loss - m[:, None]
             variance += k * (w * off * off).sum(axis=1) / mass
-        for step, k in self._closed:
-            m, v = step.spread(-1 - tilts if self._flipped else tilts)
+        for one, k in self._closed:
+            m, v = one.spread(-1 - tilts if self._flipped else tilts)
             mean += -k * m if self._flipped else k * m
             variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
@@ -159,7 +181,7 @@ class Cumulants:
     @property
     def uncut_square(self) -> float:
         """E L² of the steps that are not cut off, together."""
-        both = [(*step.spread(np.full(1, -1.0 if self._flipped else 0.0)), k) for step, k in self._closed]
+        both = [(*one.spread(np.full(1, -1.0 if self._flipped else 0.0)), k) for one, k in self._closed]
         return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for m, v, k in both)
 
     @property
@@ -204,10 +226,10 @@ def cumulants(
 ) -> Cumulants:
     """The product's cumulants, cut off at these levels, and at a loss beyond which it makes no difference."""
     by_nodes: list[tuple[Nodes, int]] = []
-    closed: list[CountedStep] = []
+    closed: list[tuple[ClosedTilts, int]] = []
     for step, k in steps:
-        if step.cumulant(_NONE) is not None and not step.loss_range[1] > most:
-            closed.append((step, k))
+        if step.closed_tilts is not None and not step.loss_range[1] > most:
+            closed.append((step.closed_tilts, k))
         else:
             by_nodes.append((_nodes(step, cut, most), k))
     return Cumulants(by_nodes, flipped, closed)
@@ -390,3 +412,340 @@ def common_unit(differences: Sequence[float], finest: float) -> float | None:
         if first / denominator < finest:
             return None
     return first / denominator
+
+
+# The laws under one tilt: what a series sums up.
+
+
+@dataclass(frozen=True, eq=False)
+class Slabs:
+    """Uniform parts of a law, their masses and lengths; the mass of its atoms, and the variation of its density."""
+
+    mass: Array
+    length: Array
+    still: float = 1.0
+    variation: float = math.inf
+
+    def bound(self, y: Array) -> Array:
+        """The smaller of 1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|) and atoms + V/y."""
+        square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
+        first = np.minimum(square, 9.0)
+        lobe = np.maximum(
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND_LOBE, 1 / np.sqrt(np.maximum(square, 9.0)))
+        )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
+        inside = 1 - (1 - 1e-9) * ((1 - lobe) @ self.mass)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.minimum(inside, (1 + 1e-9) * (self.still + self.variation / y)))
+
+
+def slabs(loss: Array, log_density: Array, change: Array, still: float = 0.0) -> Slabs:
+    """Slabs under a density of the loss, known at growing losses from its first to its last; between two, its logarithm
+    changes by ``change`` at most in all. ``still`` is the mass of the atoms."""
+    gap = np.diff(loss)
+    with np.errstate(over="ignore"):
+        least = np.exp(0.5 * (log_density[1:] + log_density[:-1] - change))  # |f'| ≤ c: above the lower of two cones
+    least = np.where(gap > 0, least, 0.0)
+    mass, length = [np.zeros(0)], [np.zeros(0)]
+    for _ in range(_MOST_PEAKS):
+        peak = int(np.argmax(least * gap)) if not np.isfinite(least).all() else int(np.argmax(least))
+        top = float(least[peak])
+        if not 0 < top < math.inf:
+            break
+        levels = top * _SLAB_LEVELS
+        up = np.searchsorted(-np.minimum.accumulate(least[peak:]), -levels, side="right")
+        down = np.searchsorted(-np.minimum.accumulate(least[peak::-1]), -levels, side="right")
+        first, stop = peak - down + 1, peak + up
+        wide = loss[stop] - loss[first]
+        mass.append((levels - np.append(levels[1:], 0.0)) * wide)
+        length.append(wide)
+        if float(mass[-1].sum()) > 0.5 * float(least @ gap):
+            break
+        least = least.copy()
+        least[first[-1] : stop[-1]] = 0.0
+    return Slabs(np.concatenate(mass), np.concatenate(length), still, _variation(log_density, change))
+
+
+def _variation(log_density: Array, change: Array) -> float:
+    """At most the total variation of a density that is 0 beyond its ends.
+
+    Between two points it varies most if its logarithm rises as far as it can and then falls.
+    """
+    a, b = log_density[1:], log_density[:-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.exp(log_density)
+        peak = np.exp(np.maximum(0.5 * (a + b + change), np.maximum(a, b)))
+        found = float((2 * peak - f[1:] - f[:-1]).sum() + f[0] + f[-1])
+    return max(found, 1e-300) if math.isfinite(found) else math.inf
+
+
+def frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, spread: float, wanted: float
+) -> tuple[float, float]:
+    """(Y, R): a frequency and a bound R ≤ wanted on (1/π)∫_Y^∞ Π|φ|^k/|z(z+1)| dy with z = λ + iy; Y infinite if none.
+
+    ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
+    sought on the scale of its inverse.
+    """
+    for grid in (_NEAR_FREQUENCIES, _FREQUENCIES):
+        most, rest = _frequency(parts, tilt, np.asarray(grid / spread), wanted)
+        if math.isfinite(most):
+            break
+    return most, rest
+
+
+def _frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, y: Array, wanted: float
+) -> tuple[float, float]:
+    """The same among these frequencies; beyond the last, all that falls is 1/y²."""
+    size = np.ones(y.size)
+    for bound, count in parts:
+        size *= bound(y) ** count
+    square = y * y
+    height = size / np.sqrt((tilt * tilt + square) * ((tilt + 1) ** 2 + square))
+    height[:-1] *= np.diff(y)
+    height[-1] = size[-1] / y[-1]
+    rest = np.cumsum(height[::-1])[::-1] * ((1 + 1e-9) / math.pi)
+    enough = int(np.argmax(rest <= wanted))
+    return (float(y[enough]), float(rest[enough])) if rest[enough] <= wanted else (math.inf, math.inf)
+
+
+def _powers(angle: Array, count: int) -> Complex:
+    """e^{inθ} for n < count, one row each: good to 5·8 units in the last place."""
+    out = np.empty((count, angle.size), dtype=complex)
+    for first in range(0, count, _ANCHORS):
+        out[first].real, out[first].imag = np.cos(first * angle), np.sin(first * angle)
+    if count > 1:
+        out[1].real, out[1].imag = np.cos(angle), np.sin(angle)
+        for n in range(2, min(count, _ANCHORS)):
+            np.multiply(out[n - 1], out[1], out=out[n])
+    for first in range(_ANCHORS, count, _ANCHORS):
+        rest = out[first + 1 : first + _ANCHORS]
+        np.multiply(out[first], out[1 : 1 + len(rest)], out=rest)
+    return out
+
+
+def _tilted_mixture(parts: Sequence[tuple[TiltedLoss, float]]) -> TiltedLoss:
+    """Tilted laws told apart: a mixture of them, each by its share of what the tilt makes likely."""
+    logs = np.asarray([math.log(share) + law.log_scale for law, share in parts])
+    log_scale = float(np.logaddexp.reduce(logs))
+    laws = [(law, float(weight)) for (law, _), weight in zip(parts, np.exp(logs - log_scale), strict=True)]
+    mean = math.fsum(weight * law.mean for law, weight in laws)
+
+    def log_moment(s: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.logaddexp.reduce([np.log(weight) + law.log_moment(s) for law, weight in laws], axis=0))
+
+    def transform(h: float, count: int) -> Complex:
+        angle = h * np.arange(count)
+        each = (weight * np.exp(1j * angle * (law.mean - mean)) * law.transform(h, count) for law, weight in laws)
+        return np.asarray(sum(each))
+
+    return TiltedLoss(
+        mean=mean,
+        variance=math.fsum(weight * (law.variance + (law.mean - mean) ** 2) for law, weight in laws),
+        log_scale=log_scale,
+        kappa=max(law.kappa for law, _ in laws) + 4 * ROUNDOFF * abs(mean),
+        rho=max(law.rho for law, _ in laws) + 1e-15,
+        rho_beside=max(law.rho_beside for law, _ in laws) + 1e-15,
+        log_moment=log_moment,
+        transform=transform,
+        decay=lambda y: np.asarray(sum(weight * law.decay(y) for law, weight in laws)),
+        nodes=sum(law.nodes for law, _ in laws),
+    )
+
+
+def _inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
+    """Where one of the steps lies between two losses; what doubles do not hold is left out."""
+    far, (low, high) = step.cutoffs(_NEGLIGIBLE_LOG_MASS, _NEGLIGIBLE_LOG_MASS), step.loss_range
+    first = float(step.inverse_loss(np.asarray(losses[0]))) if losses[0] > low else -math.inf
+    last = float(step.inverse_loss(np.asarray(losses[1]))) if losses[1] < high else math.inf
+    return max(first, far[0]), min(last, far[1])
+
+
+def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float) -> TiltedLoss | None:
+    """The step tilted by λ between two places; ``flipped`` exchanges the laws. None if it takes too many nodes."""
+    if step.closed_tilts is not None and (closed := step.closed_tilts.at(tilt)) is not None:
+        return closed
+    if step.components:
+        parts = [(tilted(one, flipped, tilt, _inside(one, reach), steepness), share) for one, share in step.components]
+        known = [(law, share) for law, share in parts if law is not None]
+        return _tilted_mixture(known) if len(known) == len(parts) else None
+    atoms = step.atoms
+    loss, log_p, error = atoms.loss, atoms.log_p, 8 * ROUNDOFF * np.abs(atoms.loss)
+    x = here = density = np.zeros(0)
+    if step.support is not None and reach[1] > reach[0]:
+        found = resolving_nodes(step, *reach, 1 + tilt + steepness, _MOST_NODES)
+        if found is None:
+            return None
+        x, log_w = found
+        here = step.loss(x)
+        density = step.log_p0(x) + here
+        loss, log_p = np.concatenate((loss, here)), np.concatenate((log_p, density + log_w))
+        error = np.concatenate((error, step.error(x)))
+    if loss.size == 0 or loss.size > _MOST_NODES:
+        return None
+    if flipped:
+        loss, log_p = -loss, log_p - loss
+    log_weight = log_p + tilt * loss
+    top = float(log_weight.max())
+    weight = np.exp(log_weight - top)
+    seen = weight > _NEGLIGIBLE_WEIGHT
+    total = float(weight.sum())
+    weight /= total
+    log_scale = top + math.log(total)
+    mean = float(weight @ loss)
+    # errors enter a sum with its weights; under another tilt, at most with the largest of them
+    error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
+    kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
+    most_kappa, most_size = float(error.max()), float(sizes.max())
+    rho = _QUADRATURE_ERROR + step.rho + 8 * ROUNDOFF * (size + 8) + (2 + tilt) * kappa
+    beside = _QUADRATURE_ERROR + step.rho + 8 * ROUNDOFF * (most_size + 8) + (2 + tilt) * most_kappa
+
+    log_weight -= log_scale
+    loss = loss - mean
+
+    def log_moment(s: Array) -> Array:
+        a = np.multiply.outer(s, loss) + log_weight  # weights of 0 may be what an opposite tilt sees
+        top = a.max(axis=-1, keepdims=True)
+        return np.asarray(np.log(np.exp(a - top).sum(axis=-1)) + top[..., 0] + s * mean)
+
+    def transform(h: float, count: int) -> Complex:
+        """Two short tables of powers, and one product of matrices."""
+        block = math.isqrt(count - 1) + 1
+        fine, coarse = _powers(h * loss, block), _powers(block * (h * loss), -(-count // block))
+        return ((coarse * weight) @ fine.T).ravel()[:count]
+
+    @cache
+    def slabs_under() -> Slabs:
+        if not x.size:
+            return Slabs(np.zeros(0), np.zeros(0))
+        ends = np.asarray(reach)
+        beyond = step.loss(ends)
+        last = step.log_p0(ends) + beyond
+        moving, of_x = (np.concatenate((at[:1], inner, at[1:])) for at, inner in ((beyond, here), (last, density)))
+        if flipped:
+            moving, of_x = -moving, of_x - moving
+        still = float(weight[: atoms.loss.size].sum()) * (1 + 1e-9)
+        places = np.concatenate((ends[:1], x, ends[1:]))
+        return _slabs(step, places, moving, of_x + tilt * moving - log_scale, tilt, still)
+
+    return TiltedLoss(
+        mean=mean,
+        variance=float(weight @ loss**2),
+        log_scale=log_scale,
+        kappa=kappa + 2 * ROUNDOFF * abs(mean),
+        rho=rho,
+        rho_beside=beside,
+        log_moment=log_moment,
+        transform=transform,
+        decay=lambda y: slabs_under().bound(y),
+        nodes=loss.size,
+    )
+
+
+def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, still: float) -> Slabs:
+    """Uniform parts of the tilted loss, from its log density in x: in the loss it is that over the slope."""
+    slope, bend, gap = step.slope(x), step.roughness(x), np.diff(x)
+    bent = np.maximum(bend[1:], bend[:-1])
+    steepest = np.maximum(slope[1:], slope[:-1]) * np.exp(np.minimum(gap * bent, 50.0))
+    change = gap * (3 * bent + (1 + tilt) * steepest)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_density = np.where(slope > 0, log_weight - np.log(slope), -np.inf)
+    return slabs(np.abs(loss - loss[0]), log_density, change, still)
+
+
+# Closed forms. The loss of a normal shift stays normal. That of a Laplace shift by m has, under e^{λL} and with
+# c = λ + ½, masses proportional to ½e^{cm} at m and ½e^{−cm} at −m and the density ¼e^{cL} between, so that
+# E e^{zL} = g(c + z)/g(c) with g(c) = cosh cm + sinh(cm)/(2c). All is written with what lies below m, D = m − L, whose
+# parts are positive.
+
+
+@dataclass(frozen=True)
+class NormalTilts(ClosedTilts):
+    """N(μ²/2 + λμ², μ²): the loss of a normal shift by μ, tilted by λ."""
+
+    mu: float
+
+    def cumulant(self, tilts: Array) -> Array:
+        """K = λ(λ+1)μ²/2."""
+        return tilts * (tilts + 1) * (self.mu * self.mu / 2)
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        return self.mu * self.mu * (tilts + 0.5), np.full(tilts.shape, self.mu * self.mu)
+
+    def at(self, tilt: float) -> TiltedLoss:
+        mu = self.mu
+        mean, variance = mu * mu * (tilt + 0.5), mu * mu
+        log_scale = tilt * (tilt + 1) * variance / 2
+        return TiltedLoss(
+            mean=mean,
+            variance=variance,
+            log_scale=log_scale,
+            kappa=4 * ROUNDOFF * mean,
+            rho=16 * ROUNDOFF * (1 + log_scale),
+            rho_beside=16 * ROUNDOFF * (1 + log_scale),
+            log_moment=lambda s: np.asarray(s * mean + s * s * variance / 2),
+            transform=lambda h, count: np.exp(-0.5 * (h * mu * np.arange(count)) ** 2) + 0j,
+            decay=lambda y: np.exp(-0.5 * (mu * y) ** 2),
+            uncut=True,
+        )
+
+
+@dataclass(frozen=True)
+class LaplaceTilts(ClosedTilts):
+    """The loss of a Laplace shift by m, tilted; one tilted law takes λ > 0."""
+
+    m: float
+
+    def cumulant(self, tilts: Array) -> Array:
+        """K = log(g(c)/g(½)); g is even."""
+        c = np.maximum(np.abs(tilts + 0.5), _LEAST_C)
+        less = np.expm1(-2 * c * self.m)
+        return np.asarray((c - 0.5) * self.m + np.log1p(0.5 * less - less / (4 * c)))
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        m = self.m
+        c = np.maximum(np.abs(tilts + 0.5), _LEAST_C)
+        less = np.expm1(-2 * c * m)
+        gone, g = 1 + less, 1 + 0.5 * less - less / (4 * c)
+        below = (gone * m + gammainc(2.0, 2 * c * m) / (4 * c * c)) / g
+        square = (2 * gone * m * m + gammainc(3.0, 2 * c * m) / (2 * c**3)) / g
+        mean = np.where(tilts >= -0.5, m - below, below - m)
+        return mean, np.maximum(square - below * below, 1e-300)
+
+    def at(self, tilt: float) -> TiltedLoss | None:
+        if tilt <= 0:
+            return None
+        m, c, u = self.m, tilt + 0.5, (tilt + 0.5) * self.m
+        mean, variance = (float(v) for v in self.spread(np.asarray(tilt)))
+        log_scale, rho = float(self.cumulant(np.asarray(tilt))), 16 * ROUNDOFF * (4 + (tilt + 1) * m)
+
+        def transform(h: float, count: int) -> Complex:
+            """g(c + iy)/g(c), with the larger exponential taken out."""
+            y = h * np.arange(count)
+            gone, half = math.exp(-2 * c * m), 0.5 / (c + 1j * y)
+            up, down = np.exp(1j * ((m - mean) * y)), np.exp(-1j * ((m + mean) * y))
+            whole = 1 + gone - math.expm1(-2 * c * m) / (2 * c)
+            return np.asarray(((1 + half) * up + gone * (1 - half) * down) / whole)
+
+        def decay(y: Array) -> Array:
+            """Atoms do not fall; |sinh(u + iv)|² = sinh²u + sin²v of the rest is at most sinh²u + min(v, 1)²."""
+            gone, spread = math.exp(-2 * u), -math.expm1(-2 * u)
+            whole = 0.5 * (1 + gone) + spread / (4 * c)
+            still = 0.5 * (1 + gone) / whole
+            turned = np.minimum((m * y) ** 2, 1.0) * (4 * gone) + spread * spread  # in units of e^{2u}/4
+            moving = np.minimum(0.25 / whole * np.sqrt(turned / (c * c + y * y)), 1 - still)
+            return np.asarray((still + moving) * (1 + 1e-12))
+
+        return TiltedLoss(
+            mean=mean,
+            variance=variance,
+            log_scale=log_scale,
+            kappa=8 * ROUNDOFF * m,
+            rho=rho,
+            rho_beside=rho + 1e-12,  # what other tilts add to the exponent is at most the period of a series
+            log_moment=lambda s: self.cumulant(tilt + s) - log_scale,
+            transform=transform,
+            decay=decay,
+            uncut=True,
+        )
