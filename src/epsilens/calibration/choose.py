@@ -19,7 +19,7 @@ from scipy.special import erf, lambertw, log_ndtr
 
 from .. import checks
 from ..catalogue.parameters import PARAMETERS, Input, Range
-from ..catalogue.readings import Reading, find_reading, reading_parameter
+from ..catalogue.readings import READINGS, Reading, find_reading, reading_parameter
 from ..checks import Array
 from ..errors import InputError, suggestion, type_phrase
 from ..experiment import Experiment
@@ -551,8 +551,7 @@ def choose(
     at_most : float, array_like or mapping
         The limit, or limits by the name of a reading.
     reading : str, default 'success'
-        One of success, advantage, auc, fbeta, posterior, precision, recall, roc, attack_success, delta, epsilon, psi,
-        mu, renyi, kl, chernoff; each with its own arguments.
+        One of READINGS; each with its own arguments.
     given : mapping, optional
         The mechanism's other parameters.
     **arguments : float or array_like
@@ -584,6 +583,9 @@ def choose(
     if varied:
         return _choose_each(mechanism, parameter, reading, given, {"at_most": at_most, **arguments}, varied)
     return _choose_one(mechanism, parameter, at_most, reading, given, arguments)
+
+
+choose.__doc__ = (choose.__doc__ or "").replace("READINGS", ", ".join(READINGS))
 
 
 def _choose_each(
