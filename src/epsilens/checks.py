@@ -52,14 +52,10 @@ def real(name: str, value: object, *, infinite: bool = False, of: str = "") -> A
             raw = np.asarray(value)
         except (ValueError, TypeError):
             raise InputError(
-                f"{name} has rows of different lengths: give numbers or a regular array",
-                parameter=of or name,
-                value=value,
+                f"{name} has rows of different lengths: give numbers or a regular array", of or name, value=value
             ) from None
         if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # loading it is slow, and whoever has one did
-            raise InputError(
-                f"{name} has masked values: fill them in or leave them out", parameter=of or name, value=value
-            )
+            raise InputError(f"{name} has masked values: fill them in or leave them out", of or name, value=value)
         if raw.dtype.kind == "O":
             raw = _of_whole(name, raw, of)
         if raw.dtype.kind == "U" and (of or name) in SHARES:
@@ -69,15 +65,15 @@ def real(name: str, value: object, *, infinite: bool = False, of: str = "") -> A
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             raise InputError(
                 f"{name} is {shown}, {type_phrase(value)}: give a number or an array of numbers",
-                parameter=of or name,
+                of or name,
                 value=value,
             )
         array = raw.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         if np.isnan(array).any():
-            raise InputError(f"{name} contains NaN: give a number", parameter=of or name, value=value)
+            raise InputError(f"{name} contains NaN: give a number", of or name, value=value)
         if not infinite:
-            raise InputError(f"{name} is infinite: give a finite number", parameter=of or name, value=value)
+            raise InputError(f"{name} is infinite: give a finite number", of or name, value=value)
     return array
 
 
@@ -88,7 +84,7 @@ def _of_whole(name: str, raw: NDArray[Any], of: str) -> NDArray[np.generic]:
     try:
         return raw.astype(np.float64)
     except OverflowError:
-        raise InputError(f"{name} has more than 308 digits: give a smaller number", parameter=of or name) from None
+        raise InputError(f"{name} has more than 308 digits: give a smaller number", of or name) from None
 
 
 def _of_shares(value: object, raw: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -115,7 +111,7 @@ def probability(name: str, value: object, *, closed: bool = True) -> Array:
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
-        raise InputError(f"{name} is {_first(array, bad)}: give a probability {inside}", parameter=name, value=value)
+        raise InputError(f"{name} is {_first(array, bad)}: give a probability {inside}", name, value=value)
     return array
 
 
@@ -126,7 +122,7 @@ def positive(name: str, value: object) -> Array:
     array = real(name, value)
     bad = array <= 0
     if bad.any():
-        raise InputError(f"{name} is {_first(array, bad)}: give a number above 0", parameter=name, value=value)
+        raise InputError(f"{name} is {_first(array, bad)}: give a number above 0", name, value=value)
     return array
 
 
@@ -135,9 +131,7 @@ def at_least(name: str, value: object, low: float, *, infinite: bool = False) ->
     array = real(name, value, infinite=infinite)
     bad = array < low
     if bad.any():
-        raise InputError(
-            f"{name} is {_first(array, bad)}: give a number not below {low:g}", parameter=name, value=value
-        )
+        raise InputError(f"{name} is {_first(array, bad)}: give a number not below {low:g}", name, value=value)
     return array
 
 
@@ -150,9 +144,7 @@ def in_range(name: str, value: object, low: float, high: float) -> Array:
     array = real(name, value, infinite=True)
     bad = (array < low) | (array > high)
     if bad.any():
-        raise InputError(
-            f"{name} is {_first(array, bad)}: give a number from {low:g} to {high:g}", parameter=name, value=value
-        )
+        raise InputError(f"{name} is {_first(array, bad)}: give a number from {low:g} to {high:g}", name, value=value)
     return array
 
 
@@ -181,7 +173,7 @@ def scalar(name: str, value: object, *, of: str = "") -> float:
         return value
     array = real(name, value, of=of)
     if array.ndim:
-        raise InputError(f"{name} has shape {array.shape}: give a single number", parameter=of or name, value=value)
+        raise InputError(f"{name} has shape {array.shape}: give a single number", of or name, value=value)
     return float(array)
 
 
@@ -190,7 +182,7 @@ def integer(name: str, value: object, *, low: int, high: int | None = None) -> i
     number = scalar(name, value)
     if number != int(number) or number < low or (high is not None and number > high):
         allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise InputError(f"{name} is {number:.12g}: give a whole number {allowed}", parameter=name, value=value)
+        raise InputError(f"{name} is {number:.12g}: give a whole number {allowed}", name, value=value)
     return int(number)
 
 
@@ -199,9 +191,7 @@ def one_of(name: str, value: object, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         words, shown = ", ".join(repr(a) for a in allowed), f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
-        raise InputError(
-            f"{name} is {shown}{suggestion(value, allowed)}: give one of {words}", parameter=name, value=value
-        )
+        raise InputError(f"{name} is {shown}{suggestion(value, allowed)}: give one of {words}", name, value=value)
     return value
 
 

@@ -53,7 +53,7 @@ class InputError(EpsilensError, ValueError):
     a form finds its field, and code its way, by these and never by the message.
     """
 
-    def __init__(self, message: str, *, parameter: str = "", value: object = None) -> None:
+    def __init__(self, message: str, parameter: str = "", value: object = None) -> None:
         super().__init__(_sentence(message))
         self.parameter, self.value = parameter, value
 

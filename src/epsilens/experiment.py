@@ -401,9 +401,7 @@ class Experiment(ValueSemantics, Result):
         """
         at = self.fit(checks.in_range("level", level, 0.0, 0.5))
         if np.any((at > 0) & (at < _LEAST_LEVEL)):
-            raise InputError(
-                f"level is below {_LEAST_LEVEL:g}: give a larger one, or 0 for ψ itself", parameter="level"
-            )
+            raise InputError(f"level is below {_LEAST_LEVEL:g}: give a larger one, or 0 for ψ itself", "level")
         return float_or_array(curve.practical_mu(self.law, at))
 
     # -- guesses with a prior -----------------------------------------------------------------------------------

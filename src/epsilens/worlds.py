@@ -100,7 +100,7 @@ def parse_relation(neighbours: object) -> Relation:
         words = ", ".join(repr(n.value) for n in Relation)
         near = suggestion(neighbours, list(Relation))
         raise InputError(
-            f"neighbours is {neighbours!r}{near}: give one of {words}", parameter="neighbours", value=neighbours
+            f"neighbours is {neighbours!r}{near}: give one of {words}", "neighbours", value=neighbours
         ) from None
 
 

@@ -52,9 +52,7 @@ class WorstPair(ValueSemantics, SentenceResult, ShortResult):
     def informed(self) -> Informed:
         """The experiment with the prior between the two values."""
         if self.knowledge is None:
-            raise InputError(
-                "no prior over the values is given: give one, or read the experiment itself", parameter="prior"
-            )
+            raise InputError("no prior over the values is given: give one, or read the experiment itself", "prior")
         return self.knowledge.of(self.experiment)
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,9 +130,7 @@ def worst_pair(
     if channel is not None:
         _refuse_noise_beside_channel(effect, size, sensitivity)
         if not isinstance(arguments, Mapping | None):
-            raise InputError(
-                f"arguments is {arguments!r:.40}: give a mapping of names to values", parameter="arguments"
-            )
+            raise InputError(f"arguments is {arguments!r:.40}: give a mapping of names to values", "arguments")
         i, j, made = _worst_rows(_channel_rows(channel, len(labels)), reading, dict(arguments or {}))
         shift = None
     else:
@@ -142,8 +138,7 @@ def worst_pair(
         i, j = int(np.argmin(at)), int(np.argmax(at))
         if i == j:
             raise InputError(
-                "effect is the same for every value: the answer tells nothing, so there is no worst pair",
-                parameter="effect",
+                "effect is the same for every value: the answer tells nothing, so there is no worst pair", "effect"
             )
         shift = _spread(at)
         most = shift if sensitivity is None else sensitivity
@@ -212,7 +207,7 @@ def above(
         raise InputError(
             f"gamma is {cut:g}: every possible value lies {'up to' if side == 'above' else 'above'} it, so nothing is "
             "left to guess; give one between the least and the largest value",
-            parameter="gamma",
+            "gamma",
         )
     words = (f"the person's value is at most {cut:g}", f"the person's value is above {cut:g}")
     known = Knowledge(
@@ -235,14 +230,11 @@ def above(
     at = _effects(labels, effect)
     if int(np.count_nonzero(p)) > _MOST_VALUES:
         raise InputError(
-            f"prior has {p.size} values: at most {_MOST_VALUES} can be told apart exactly, so group them",
-            parameter="prior",
+            f"prior has {p.size} values: at most {_MOST_VALUES} can be told apart exactly, so group them", "prior"
         )
     spread = _spread(at)
     if spread == 0:
-        raise InputError(
-            "effect is the same for every value: the answer tells nothing, so there is no test", parameter="effect"
-        )
+        raise InputError("effect is the same for every value: the answer tells nothing, so there is no test", "effect")
     made = _noise(noise)(sensitivity=spread if sensitivity is None else sensitivity, **size)
     scale = made.parameters["scale" if noise == "laplace" else "sigma"]
     if np.ndim(scale):
@@ -346,11 +338,10 @@ def _labels(values: Any) -> tuple[Any, ...]:
     try:
         labels = tuple(values)
     except TypeError:
-        raise InputError(f"values is {values!r:.40}: give a list of two values or more", parameter="values") from None
+        raise InputError(f"values is {values!r:.40}: give a list of two values or more", "values") from None
     if len(labels) < 2 or len({repr(v) for v in labels}) < len(labels):
         raise InputError(
-            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more",
-            parameter="values",
+            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more", "values"
         )
     return labels
 
@@ -360,7 +351,7 @@ def _numeric_labels(labels: Sequence[Any]) -> Array:
     if where.ndim != 1:
         raise InputError(
             f"values has shape {where.shape}: give a list of numbers, and a matrix of probabilities as channel",
-            parameter="values",
+            "values",
         )
     return where
 
@@ -370,18 +361,14 @@ def _effects(labels: Sequence[Any], effect: Any) -> Array:
         return _numeric_labels(labels)
     at = checks.real("effect", [effect(v) for v in labels] if callable(effect) else effect)
     if at.shape != (len(labels),):
-        raise InputError(
-            f"effect has shape {at.shape}: give one number for each of the {len(labels)} values", parameter="effect"
-        )
+        raise InputError(f"effect has shape {at.shape}: give one number for each of the {len(labels)} values", "effect")
     return at
 
 
 def _spread(at: Array) -> float:
     spread = float(at.max()) - float(at.min())
     if not np.isfinite(spread):
-        raise InputError(
-            "the answers lie further apart than doubles reach: give values of a smaller size", parameter="values"
-        )
+        raise InputError("the answers lie further apart than doubles reach: give values of a smaller size", "values")
     return spread
 
 
@@ -391,22 +378,18 @@ def _noise(noise: str) -> Callable[..., Experiment]:
 
 def _refuse_noise_beside_channel(effect: Any, size: Mapping[str, Any], sensitivity: Any) -> None:
     if effect is not None or size or sensitivity is not None:
-        raise InputError(
-            "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
-        )
+        raise InputError("channel is given with effect or noise: a channel says it all, so leave them out", "channel")
 
 
 def _channel_rows(channel: Any, count: int) -> Array:
     rows = checks.probability("channel", channel)
     if rows.ndim != 2 or rows.shape[0] != count:
         raise InputError(
-            f"channel has shape {rows.shape}: give a row of probabilities for each of the {count} values",
-            parameter="channel",
+            f"channel has shape {rows.shape}: give a row of probabilities for each of the {count} values", "channel"
         )
     if np.any(np.abs(rows.sum(axis=1) - 1) > 1e-9):
         raise InputError(
-            "a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes",
-            parameter="channel",
+            "a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes", "channel"
         )
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 

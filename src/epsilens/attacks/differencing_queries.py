@@ -107,22 +107,16 @@ def differencing(
         raise InputError(
             f"gap is {np.max(moved) / targets:g} for {targets} and a sensitivity of {most:g}: noise hides nothing, "
             f"so give at most {_MOST_LOSS / np.max(eps) * most / targets:g}",
-            parameter="gap",
+            "gap",
         )
     checks.one_of("noise", noise, ("laplace", "gaussian", "geometric"))
     if not isinstance(known, (bool, np.bool_)):
-        raise InputError(
-            f"known is {known!r}: give True if one answer is known exactly, False otherwise", parameter="known"
-        )
+        raise InputError(f"known is {known!r}: give True if one answer is known exactly, False otherwise", "known")
     count = (1 if known else 2) if queries is None else checks.integer("queries", queries, low=1, high=_MOST_QUERIES)
     if share != 0.5 and count != 2:
-        raise InputError(
-            f"split is {share:g} with {count} noisy answers: only two answers can share unevenly", parameter="split"
-        )
+        raise InputError(f"split is {share:g} with {count} noisy answers: only two answers can share unevenly", "split")
     if (delta is not None) != (noise == "gaussian"):
-        raise InputError(
-            "delta belongs to gaussian noise and is needed by it: give it there and only there", parameter="delta"
-        )
+        raise InputError("delta belongs to gaussian noise and is needed by it: give it there and only there", "delta")
     law: Law
     if noise == "gaussian":
         law = Normal(_gaussian_shift(eps, apart, delta, share, count, calibration))
@@ -141,7 +135,7 @@ def differencing(
             raise InputError(
                 f"epsilon is {e:g} with a split of {share:g}: the largest loss is {largest:.3g}, and two uneven noises "
                 f"are told apart from {_LEAST_TOLD:g} on, so raise epsilon or give split=0.5",
-                parameter="epsilon",
+                "epsilon",
             )
         b1, b2 = 1 / share, 1 / (1 - share)  # in sensitivities over ε
         law = PiecewiseLaw(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
@@ -173,17 +167,14 @@ def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> F
     e = checks.scalar("epsilon with geometric noise", eps, of="epsilon")
     d = checks.integer("gap", float_or_array(moved), low=0, high=MOST_ATOMS)
     if count > 2:
-        raise InputError(
-            f"queries is {count}: with geometric noise one or two noisy answers are supported", parameter="queries"
-        )
+        raise InputError(f"queries is {count}: with geometric noise one or two noisy answers are supported", "queries")
     if count == 1:
         return Geometric(e / most, d).law()
     slow, fast = sorted((share * e / most, (1 - share) * e / most))
     noise = GeometricDifference(slow, fast, d)
     if 2 * noise.width + d > MOST_ATOMS:
         raise InputError(
-            f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'",
-            parameter="epsilon",
+            f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'", "epsilon"
         )
     return noise.law()
 
@@ -205,9 +196,9 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     try:
         low, high = (checks.scalar("bounds", b) for b in bounds)
     except (TypeError, ValueError):
-        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first", parameter="bounds") from None
+        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first", "bounds") from None
     if not low < high or math.isinf(high - low):
-        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first", parameter="bounds")
+        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first", "bounds")
     return low, high
 
 
@@ -262,16 +253,14 @@ def differencing_average(
     """
     checks.one_of("known", known, ("broad", "narrow"))
     if not isinstance(clamp, bool | np.bool_):
-        raise InputError(f"clamp is {clamp!r:.40}: give True or False", parameter="clamp", value=clamp)
+        raise InputError(f"clamp is {clamp!r:.40}: give True or False", "clamp", value=clamp)
     size = checks.integer("n", n, low=2 if known == "broad" else 1)
     eps = float(checks.privacy_loss("epsilon", checks.scalar("epsilon", epsilon)))
     a, centre = checks.scalar("value", value), checks.scalar("mean", mean)
     low, high = _checked_bounds(bounds)
     for name, number in (("value", a), ("mean", centre)):
         if not low <= number <= high:
-            raise InputError(
-                f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]", parameter=name
-            )
+            raise InputError(f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]", name)
     reach = high - low if sensitivity is None else float(checks.positive("sensitivity", sensitivity))
     with np.errstate(over="ignore"):
         most = eps * ((high - low) / np.asarray(reach))
@@ -279,7 +268,7 @@ def differencing_average(
         raise InputError(
             f"sensitivity is {reach:g} with an epsilon of {eps:g} and bounds [{low:g}, {high:g}]: give noise between "
             "0.0001 and 1e10 times as wide as the bounds",
-            parameter="sensitivity" if sensitivity is not None else "epsilon",
+            "sensitivity" if sensitivity is not None else "epsilon",
         )
     other = size - 1 if known == "broad" else size + 1
     moved = centre - (a - centre) / other if known == "broad" else centre + (a - centre) / other
@@ -351,9 +340,7 @@ def differencing_median(
     low, high = _checked_bounds(bounds)
     everyone = np.sort(np.append(others, extra))
     if everyone[0] < low or everyone[-1] > high:
-        raise InputError(
-            f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target", parameter="bounds"
-        )
+        raise InputError(f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target", "bounds")
     edges = np.unique(np.concatenate(([low], everyone, [high])))
     middle, width = edges[1:] / 2 + edges[:-1] / 2, np.diff(edges)
 

@@ -292,8 +292,7 @@ def identify(
     widest = max(abs(low), abs(high))
     if own and widest == 0:
         raise InputError(
-            "sensitivity is missing and every value is 0: give the most one person can move the answer",
-            parameter="sensitivity",
+            "sensitivity is missing and every value is 0: give the most one person can move the answer", "sensitivity"
         )
     reach = widest / unit if sensitivity is None else sensitivity
     most = float(checks.positive("sensitivity", checks.scalar("sensitivity", reach)))
@@ -301,18 +300,17 @@ def identify(
     ratio = spread / most
     if not math.isfinite(ratio):
         raise InputError(
-            f"sensitivity is {most:g} for values {high - low:g} apart: give one of a similar size",
-            parameter="sensitivity",
+            f"sensitivity is {most:g} for values {high - low:g} apart: give one of a similar size", "sensitivity"
         )
     if (noise == "gaussian") != (delta is not None):
-        raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither", parameter="delta")
+        raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither", "delta")
     crowd = None if given is None else ValueCounts.of(given, most * unit)
     if delta is not None:
         delta = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     read = _reading_function(noise, reading, crowd, people, ratio, delta)
     limit = None if at_most is None else float(checks.scalar("at_most", checks.probability("at_most", at_most)))
     if epsilon is None and limit is None:
-        raise InputError("epsilon is missing: give ε, or at_most to have it chosen", parameter="epsilon")
+        raise InputError("epsilon is missing: give ε, or at_most to have it chosen", "epsilon")
     chosen_epsilon = None if limit is None else _largest_epsilon(read, limit, people, noise, reading)
     if epsilon is None:
         assert chosen_epsilon is not None
@@ -360,13 +358,11 @@ def _people(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, f
     """The values if given, how many people, and the least and largest value."""
     if values is not None:
         if n is not None or value_range is not None:
-            raise InputError(
-                "values are given with n or value_range: give the values, or n and the range", parameter="values"
-            )
+            raise InputError("values are given with n or value_range: give the values, or n and the range", "values")
         array = checks.real("values", values)
         if array.ndim != 1 or array.size < 2:
             raise InputError(
-                f"values has shape {array.shape}: give a list of two values or more, one a person", parameter="values"
+                f"values has shape {array.shape}: give a list of two values or more, one a person", "values"
             )
         return array, int(array.size), float(array.min()), float(array.max())
     if n is None or value_range is None:
@@ -374,9 +370,7 @@ def _people(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, f
     people = checks.integer("n", n, low=2)
     ends = checks.real("value_range", value_range)
     if ends.shape != (2,) or ends[0] > ends[1]:
-        raise InputError(
-            f"value_range is {value_range!r}: give two numbers, the smaller first", parameter="value_range"
-        )
+        raise InputError(f"value_range is {value_range!r}: give two numbers, the smaller first", "value_range")
     return None, people, float(ends[0]), float(ends[1])
 
 
@@ -391,7 +385,7 @@ def _reading_function(
     if reading == "success":
         if crowd is None:
             raise InputError(
-                "reading is 'success', which needs the values: give them, or bound the posterior", parameter="reading"
+                "reading is 'success', which needs the values: give them, or bound the posterior", "reading"
             )
         return crowd.success if noise == "laplace" else lambda e: crowd.normal_success(_psi(e, delta))
     if noise == "gaussian":

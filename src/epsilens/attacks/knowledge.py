@@ -46,29 +46,26 @@ def distribution(
     """Probabilities over two values or more, normalised, and the values they belong to."""
     if isinstance(prior, Mapping):
         if values is not None:
-            raise InputError(f"{name} names its values already: leave out values", parameter="values")
+            raise InputError(f"{name} names its values already: leave out values", "values")
         values, prior = list(prior), list(prior.values())
     p = checks.probability(name, prior)
     if p.ndim != 1 or p.size < 2:
         raise InputError(
-            f"{name} has shape {p.shape}: give a list of probabilities, one for each of two values or more",
-            parameter=name,
+            f"{name} has shape {p.shape}: give a list of probabilities, one for each of two values or more", name
         )
     sums_to_one(name, p)
     labels = tuple(range(p.size)) if values is None else entries("values", values)
     if len(labels) != p.size:
-        raise InputError(
-            f"values has {len(labels)} entries and {name} has {p.size}: give as many of each", parameter="values"
-        )
+        raise InputError(f"values has {len(labels)} entries and {name} has {p.size}: give as many of each", "values")
     if len({repr(v) for v in labels}) < len(labels):
-        raise InputError("values has an entry twice: give each value once", parameter="values")
+        raise InputError("values has an entry twice: give each value once", "values")
     return p / p.sum(), labels
 
 
 def sums_to_one(name: str, p: Array) -> None:
     """Refuse what is no distribution."""
     if abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
+        raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", name)
 
 
 def label_index(name: str, value: Any, labels: Sequence[Any]) -> int:
@@ -78,13 +75,13 @@ def label_index(name: str, value: Any, labels: Sequence[Any]) -> int:
         if isinstance(same, bool | np.bool_) and same:
             return i
     shown = ", ".join(map(repr, labels[:8])) + (", …" if len(labels) > 8 else "")
-    raise InputError(f"{name} is {brief_repr(value)}: give one of {shown}", parameter=name)
+    raise InputError(f"{name} is {brief_repr(value)}: give one of {shown}", name)
 
 
 def checked_mapping(name: str, value: Any, example: str) -> Mapping[Any, Any]:
     """A mapping, or a sentence with an example of one; a table may not be empty."""
     if not isinstance(value, Mapping) or (name == "table" and not value):
-        raise InputError(f"{name} is {brief_repr(value)}: give a mapping such as {example}", parameter=name)
+        raise InputError(f"{name} is {brief_repr(value)}: give a mapping such as {example}", name)
     return value
 
 
@@ -93,7 +90,7 @@ def entries(name: str, value: Any) -> tuple[Any, ...]:
     try:
         return tuple(value)
     except TypeError:
-        raise InputError(f"{name} is {brief_repr(value)}: give a list", parameter=name) from None
+        raise InputError(f"{name} is {brief_repr(value)}: give a list", name) from None
 
 
 def brief_repr(value: Any) -> str:
@@ -124,7 +121,7 @@ def pair_odds(
                 raise InputError(
                     f"pair has {brief_repr(labels[k])}, which has probability 0{given}: "
                     "nothing is left to guess, so give two values that are both possible",
-                    parameter="pair",
+                    "pair",
                 )
     else:
         possible = np.flatnonzero(logs > -np.inf)
@@ -166,12 +163,10 @@ def pair_of(pair: Any, labels: Sequence[Any]) -> tuple[int, int]:
     try:
         first, second = pair
     except (TypeError, ValueError):
-        raise InputError(
-            f"pair is {brief_repr(pair)}: give two values, the one under H0 first", parameter="pair"
-        ) from None
+        raise InputError(f"pair is {brief_repr(pair)}: give two values, the one under H0 first", "pair") from None
     i, j = label_index("pair", first, labels), label_index("pair", second, labels)
     if i == j:
-        raise InputError(f"pair has {brief_repr(first)} twice: give two different values", parameter="pair")
+        raise InputError(f"pair has {brief_repr(first)} twice: give two different values", "pair")
     return i, j
 
 
@@ -190,16 +185,14 @@ def axes(
     )
     if len(names) != table.ndim:
         raise InputError(
-            f"records names {len(names)} records and joint has {table.ndim} axes: give one name for each",
-            parameter="records",
+            f"records names {len(names)} records and joint has {table.ndim} axes: give one name for each", "records"
         )
     labels = [tuple(range(n)) for n in table.shape]
     if values is not None:
         labels = [entries("values", own) for own in entries("values", values)]
     if [len(v) for v in labels] != list(table.shape):
         raise InputError(
-            f"values does not fit joint of shape {table.shape}: give one list for each axis, as long as it",
-            parameter="values",
+            f"values does not fit joint of shape {table.shape}: give one list for each axis, as long as it", "values"
         )
     return names, labels
 
@@ -211,8 +204,7 @@ def record_axis(name: str, record: Any, names: Sequence[str]) -> int:
     if isinstance(record, int | np.integer) and not isinstance(record, bool) and 0 <= record < len(names):
         return int(record)
     raise InputError(
-        f"{name} has {brief_repr(record)}, which is no record: give 0 to {len(names) - 1}, or a name from records",
-        parameter=name,
+        f"{name} has {brief_repr(record)}, which is no record: give 0 to {len(names) - 1}, or a name from records", name
     )
 
 
@@ -334,8 +326,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         """
         if not isinstance(experiment, Experiment):
             raise InputError(
-                f"experiment is {brief_repr(experiment)}: give what laplace, gaussian and the like return",
-                parameter="experiment",
+                f"experiment is {brief_repr(experiment)}: give what laplace, gaussian and the like return", "experiment"
             )
         return Informed(experiment, self)
 
@@ -365,7 +356,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         """
         p = float(checks.probability("prior", checks.scalar("prior", prior), closed=False))
         if p < 1e-300:
-            raise InputError(f"prior is {p:g}: give a probability of at least 1e-300", parameter="prior")
+            raise InputError(f"prior is {p:g}: give a probability of at least 1e-300", "prior")
         return cls(p, float((1 - Fraction(p)) / Fraction(p)), "prior", "what is stated")
 
     @classmethod
@@ -389,7 +380,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         for name, value in given.items():
             number = checks.scalar(name, value)
             if not 0 <= number < 1:
-                raise InputError(f"{name} is {number:.12g}: give a coefficient from 0 to below 1", parameter=name)
+                raise InputError(f"{name} is {number:.12g}: give a coefficient from 0 to below 1", name)
             exact[name] = Fraction(number)
         p, c, t = exact.values()
         # in exact arithmetic: the difference may be tiny
@@ -486,9 +477,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         """
         table = checks.probability("joint", joint)
         if table.ndim == 0 or table.size == 0 or table.size > _MOST_CELLS:
-            raise InputError(
-                f"joint has shape {table.shape}: give a table with an axis for each record", parameter="joint"
-            )
+            raise InputError(f"joint has shape {table.shape}: give a table with an axis for each record", "joint")
         sums_to_one("joint", table)
         names, labels = axes(table, records, values)
         axis = record_axis("target", target, names)
@@ -507,8 +496,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
             at = record_axis("known", record, names)
             if at == axis:
                 raise InputError(
-                    f"known has {brief_repr(record)}, the target itself: give the values of other records",
-                    parameter="known",
+                    f"known has {brief_repr(record)}, the target itself: give the values of other records", "known"
                 )
             index[others.index(at)] = label_index(f"known[{brief_repr(record)}]", value, labels[at])
             told.append(f"{names[at]} = {value}")
@@ -546,7 +534,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         if matrix.shape != (p.size, p.size):
             raise InputError(
                 f"transition has shape {matrix.shape}: give {p.size} rows of {p.size}, as many as initial has values",
-                parameter="transition",
+                "transition",
             )
         for row in matrix:
             sums_to_one("a row of transition", row)
@@ -562,7 +550,7 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         }
         if when in seen:
             raise InputError(
-                f"observed has time {when}, the time in question: give the states at other times", parameter="observed"
+                f"observed has time {when}, the time in question: give the states at other times", "observed"
             )
         log_p = log_state(p, matrix, when, seen)
         if log_p is None:

@@ -115,7 +115,6 @@ class _MixtureDensities:
         return share0, share1, away
 
     def slope(self, x: Array) -> Array:
-        """llr′(x)."""
         share0, share1, away = self._location_laws(x)
         return np.asarray(((np.exp(share1) - np.exp(share0)) * away).sum(axis=1))
 
@@ -213,7 +212,7 @@ def mixture_pair(places0: Array, w0: Array, places1: Array, w1: Array, noise: st
         raise InputError(
             f"{noise} is {width:g} for sums that spread over {spread:g}: give at least {spread / _WIDEST[noise]:.3g}, "
             "since noise narrower than that hides next to nothing",
-            parameter=noise,
+            noise,
         )
     parts0, parts1 = _parts(places0, w0, width), _parts(places1, w1, width)
     if noise == "scale":

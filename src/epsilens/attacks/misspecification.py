@@ -107,7 +107,7 @@ def mistaken(
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {experiment!r:.40}: give what laplace, gaussian and the like return", parameter="experiment"
+            f"experiment is {experiment!r:.40}: give what laplace, gaussian and the like return", "experiment"
         )
     truth = checks.probability("prior", prior)
     belief = truth if believed_prior is None else checks.probability("believed_prior", believed_prior)
@@ -145,7 +145,7 @@ def _believed_factor(e: Experiment, believed: Any) -> Array:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "
             "or leave out believed_noise",
-            parameter="believed_noise",
+            "believed_noise",
         )
     size = np.asarray(e.parameters[name], dtype=float)
     checks.broadcastable(believed_noise=noise, **{name: size})
@@ -154,8 +154,7 @@ def _believed_factor(e: Experiment, believed: Any) -> Array:
         value = ratio if name == "scale" else ratio * ratio
     if not np.all(np.isfinite(value) & (value > 0)):
         raise InputError(
-            f"believed_noise is {np.min(noise):g}: give one nearer the true {name} {np.min(size):g}",
-            parameter="believed_noise",
+            f"believed_noise is {np.min(noise):g}: give one nearer the true {name} {np.min(size):g}", "believed_noise"
         )
     return np.asarray(value)
 
@@ -281,9 +280,7 @@ def _implied_fpr(precision: Array, recall: Array, prior: Array) -> Array:
     except ValueError:
         raise InputError("precision, recall and prior do not fit: give shapes that broadcast") from None
     if np.any(recall == 0):
-        raise InputError(
-            "recall is 0: nobody was found, so precision says nothing; give fpr and tpr instead", parameter="recall"
-        )
+        raise InputError("recall is 0: nobody was found, so precision says nothing; give fpr and tpr instead", "recall")
     with np.errstate(divide="ignore", over="ignore"):
         alpha = prior * recall * (1 - precision) / (precision * (1 - prior))
         least = prior * recall / (prior * recall + (1 - prior))
@@ -294,7 +291,7 @@ def _implied_fpr(precision: Array, recall: Array, prior: Array) -> Array:
             f"precision is {float(precision[where]):.6g} at recall {float(recall[where]):.6g}, which no attack has at "
             f"a prior of {float(prior[where]):.6g}: flagging everyone else too leaves {float(least[where]):.6g}, "
             "so correct one of them",
-            parameter="precision",
+            "precision",
         )
     return np.asarray(np.minimum(alpha, 1.0))
 

@@ -174,7 +174,7 @@ def _detection(
         raise InputError(
             f"published is {published:g} and expected is {expected:g}: they lie more than {_FAR:g} units of noise "
             "apart, so give answers and noise in the same units",
-            parameter="published",
+            "published",
         )
     log_p = _log_p(noise, side, z)
     below, above, power = _thresholds(noise, unit, side, level, bias, theta)
@@ -350,14 +350,14 @@ def detect_series(
     )
     seen, true = checks.real("published", published), checks.real("expected", expected)
     if seen.ndim != 1 or seen.size == 0:
-        raise InputError(f"published has shape {seen.shape}: give a list of at least one answer", parameter="published")
+        raise InputError(f"published has shape {seen.shape}: give a list of at least one answer", "published")
     try:
         true, unit = np.broadcast_to(true, seen.shape), np.broadcast_to(made.unit, seen.shape)
     except ValueError:
         raise InputError(
             f"published has {seen.size} answers, expected shape {true.shape} and the noise {np.shape(made.unit)}: "
             "give one for each answer, or one for all",
-            parameter="published",
+            "published",
         ) from None
     n = seen.size
     levels = [level / n] * n if method == "holm" else [_alpha_spending(level, t) for t in range(1, n + 1)]
@@ -461,7 +461,7 @@ def watch(
     )
     unit = checks.scalar("noise", made.unit)
     if not isinstance(answers, Iterable):
-        raise InputError(f"answers is {answers!r:.40}: give pairs (published, expected)", parameter="answers")
+        raise InputError(f"answers is {answers!r:.40}: give pairs (published, expected)", "answers")
 
     def verdicts() -> Iterator[Detection]:
         for t, answer in enumerate(answers, 1):
@@ -469,7 +469,7 @@ def watch(
                 published, expected = answer
             except (TypeError, ValueError):
                 raise InputError(
-                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
+                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", "answers"
                 ) from None
             seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
             yield _with_adjusted_p(

@@ -30,12 +30,7 @@ from ..experiment import Experiment
 from ..laws.laplace import Laplace
 from ..laws.normal import Normal
 from ..laws.stretched import StretchedLaplace, StretchedNormal
-from ..mechanisms.noise import (
-    calibrate_noise,
-    noise_quantile,
-    noise_tail,
-    two_sided_noise_quantile,
-)
+from ..mechanisms.noise import calibrate_noise, noise_quantile, noise_tail, two_sided_noise_quantile
 from ..numerics.formatting import json_value
 from ..numerics.roots import root
 from ..numerics.special import probit_gap
@@ -109,8 +104,7 @@ def tampering_law(noise: str, m: Array, theta: float) -> Law:
         return Normal(np.asarray(m)) if noise == "gaussian" else Laplace(np.asarray(m))
     if np.ndim(m):
         raise InputError(
-            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such",
-            parameter="stretch",
+            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such", "stretch"
         )
     return StretchedNormal(float(m), theta) if noise == "gaussian" else StretchedLaplace(float(m), theta)
 
@@ -121,7 +115,7 @@ def checked_stretch(stretch: Any) -> float:
     if not 1 <= theta <= 1e6:
         raise InputError(
             f"stretch is {theta:.12g}: false records cannot make the noise smaller, so give a number from 1 to 1000000",
-            parameter="stretch",
+            "stretch",
         )
     return theta
 
@@ -272,7 +266,7 @@ def tampering(
         raise InputError(
             f"bias is {float(np.max(np.abs(moved))):g}, more than {MOST:g} times the noise of "
             f"{float(np.min(made.unit)) * theta:g}: every test notices that, so give a smaller bias",
-            parameter="bias",
+            "bias",
         )
     told = {**made.told, "bias": moved, "stretch": theta, "noise": made.kind}
     notes = ("the stretched noise is a model of what the false records do to the answer",) if theta > 1 else ()
@@ -301,7 +295,7 @@ class FalseRecords(Latent):
         raise InputError(
             "stretch models what random false records do to one answer, and they are the same in every answer: "
             "give stretch 1 to compose several",
-            parameter="stretch",
+            "stretch",
         )
 
 
@@ -415,7 +409,7 @@ def privacy_distortion(
     """
     spread = checks.positive("variances", variances)
     if spread.size == 0:
-        raise InputError("variances is empty: give the variance of at least one record", parameter="variances")
+        raise InputError("variances is empty: give the variance of at least one record", "variances")
     if (false_variance is None) == (sensitivity is None):
         raise InputError("exactly one of false_variance or sensitivity is needed: give one of them")
     if false_variance is not None:

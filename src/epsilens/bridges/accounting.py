@@ -72,7 +72,7 @@ def from_event(event: DpEvent, *, neighbours: str = "add-remove", width: float |
     events = require("dp_accounting.dp_event", "reading an event")
     neighbours = parse_relation(neighbours)
     if not isinstance(event, events.DpEvent):
-        raise InputError(f"event is {type_phrase(event)}: give a DpEvent of dp-accounting", parameter="event")
+        raise InputError(f"event is {type_phrase(event)}: give a DpEvent of dp-accounting", "event")
     parts: list[Experiment] = []
     rho = xi = 0.0
     for leaf, count in _flattened(event, 1, events):
@@ -144,7 +144,7 @@ def _event_experiment(event: DpEvent, events: ModuleType, neighbours: Relation) 
         raise InputError(
             f"a {name} has no experiment here: give one of {known} (each with DpEvent), a composition of these, or "
             "read a privacy-loss distribution by from_pld",
-            parameter="event",
+            "event",
         )
     return _READERS[name](event, events, neighbours)
 
@@ -188,7 +188,7 @@ def _read_selected(event: DpEvent, events: ModuleType, neighbours: Relation) -> 
         raise InputError(
             "shape is infinite, a Poisson number of runs, which has no bound here: give 1 for a geometric number, or "
             "any other finite shape",
-            parameter="shape",
+            "shape",
         )
     return repeat_and_select(from_event(event.event, neighbours=neighbours), mean=event.mean, eta=event.shape)
 
@@ -281,7 +281,7 @@ def _read_fixed(
         raise InputError(
             "a fixed batch has an experiment here with one release of Gaussian noise alone: give a GaussianDpEvent "
             "inside it, neighbours='replace' for any other without replacement, or Poisson samples",
-            parameter="event",
+            "event",
         )
     noise = _nonnegative("noise_multiplier", inside[0][0].noise_multiplier)
     if not noise:
@@ -569,7 +569,7 @@ def from_pld(pld: PrivacyLossDistribution, *, neighbours: str = "add-remove") ->
     """
     known = require("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
     if not isinstance(pld, known.PrivacyLossDistribution):
-        raise InputError(f"pld is {type_phrase(pld)}: give a PrivacyLossDistribution of dp-accounting", parameter="pld")
+        raise InputError(f"pld is {type_phrase(pld)}: give a PrivacyLossDistribution of dp-accounting", "pld")
     remove, add = pld._pmf_remove, pld._pmf_add
     if not (remove._pessimistic_estimate and add._pessimistic_estimate):
         raise InputError(
@@ -663,7 +663,7 @@ def _composed(counted: Sequence[tuple[PrivacyLossDistribution, int]]) -> Privacy
         raise InputError(
             f"interval is {counted[0][0]._pmf_remove._discretization:g}: the parts together would take about "
             f"{points:.2g} points, so give a larger one",
-            parameter="interval",
+            "interval",
         )
     made = [one if count == 1 else one.self_compose(count) for one, count in counted]
     whole = made[0]
@@ -705,8 +705,7 @@ def _points(top: float, dt: float) -> int:
     points = math.ceil(top / dt - 1e-9) + 1
     if points > _MOST_POINTS:
         raise InputError(
-            f"interval is {dt:g}: losses up to {top:g} would take {points} points, so give a larger one",
-            parameter="interval",
+            f"interval is {dt:g}: losses up to {top:g} would take {points} points, so give a larger one", "interval"
         )
     return points
 

@@ -83,15 +83,13 @@ def from_measurement(
     known = require("opendp.mod", "reading a measurement")
     neighbours = parse_relation(neighbours)
     if not isinstance(measurement, known.Measurement):
-        raise InputError(
-            f"measurement is {type_phrase(measurement)}: give a Measurement of OpenDP", parameter="measurement"
-        )
+        raise InputError(f"measurement is {type_phrase(measurement)}: give a Measurement of OpenDP", "measurement")
     try:
         promised = measurement.map(d_in)
     except (known.OpenDPException, TypeError, ValueError) as error:
         what = re.sub(r"\d{20,}", "…", " ".join(str(error).split()))[:120]
         raise InputError(
-            f"d_in is {d_in!r}, which the measurement's map refuses ({what}): give another", parameter="d_in"
+            f"d_in is {d_in!r}, which the measurement's map refuses ({what}): give another", "d_in"
         ) from None
     measure = str(measurement.output_measure.type)
     if noise is not None:
@@ -181,7 +179,7 @@ def _noise_steps(noise: str, measurement: Measurement, d_in: object, size: float
         raise InputError(
             f"the measurement's distance is {metric}, so that its noise is on a number nobody sees here: say by whole "
             "how far a whole number moves (0 if it is none), or leave noise out",
-            parameter="whole",
+            "whole",
         )
     if _WHOLE.search(carrier):
         moved = checks.integer("d_in", d_in, low=1)

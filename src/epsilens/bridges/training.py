@@ -88,7 +88,7 @@ def loader_draws(loader: DataLoader[object]) -> LoaderDraws:
     coins = require("opacus.utils.uniform_sampler", _WHY)
     data = require("torch.utils.data", _WHY)
     if not isinstance(loader, data.DataLoader):
-        raise InputError(f"loader is {type_phrase(loader)}: give a DataLoader of PyTorch or Opacus", parameter="loader")
+        raise InputError(f"loader is {type_phrase(loader)}: give a DataLoader of PyTorch or Opacus", "loader")
     sampler, inner = loader.batch_sampler, None
     while type(sampler).__name__ == "BatchSplittingSampler":  # of Opacus's memory manager: the logical batch is inside
         sampler = sampler.sampler
@@ -109,7 +109,7 @@ def loader_draws(loader: DataLoader[object]) -> LoaderDraws:
     raise InputError(
         f"the loader draws its batches by a {named}, of which nothing is known here: use Opacus's Poisson sampling, a "
         "plain DataLoader, or say how batches are drawn by el.dpsgd(batches=…)",
-        parameter="loader",
+        "loader",
     )
 
 
@@ -154,7 +154,7 @@ def loaded(
     """
     loop = loader_draws(loader)
     if (epochs is None) == (steps is None):
-        raise InputError("training lasts so many epochs or so many steps: give one of them", parameter="epochs")
+        raise InputError("training lasts so many epochs or so many steps: give one of them", "epochs")
     if epochs is not None:
         length = float(checks.in_range("epochs", checks.scalar("epochs", epochs), 1e-9, 1e9))
         steps = math.ceil(length * loop.passes - 1e-9)
@@ -263,7 +263,7 @@ def trained(
         raise InputError(
             f"history is {history!r:.40}: give rows of (noise multiplier, sample rate, steps), or Opacus's engine or "
             "accountant",
-            parameter="history",
+            "history",
         )
     rows = [_history_row(row) for row in history]
     rows = [row for row in rows if row[1] > 0 and row[2] > 0]
@@ -366,7 +366,7 @@ def accountant_class() -> type[IAccountant]:
         def experiment(self, *, width: float | None = None) -> Experiment:
             """What is learned about one person from the steps so far."""
             if self._refused and self.history:
-                raise InputError(self._refused, parameter="loader")
+                raise InputError(self._refused, "loader")
             key = (width, self.loop, tuple(map(tuple, self.history)))
             if self._known is None or self._known[0] != key:
                 other = self.loop if self.loop is not None and self.loop.way is not BatchOrder.POISSON else None

@@ -226,15 +226,14 @@ def check_parameter(
     """Refuse what the mechanism does not take, or what no number (or, with ``words``, value) can be put in place of."""
     if not callable(mechanism):
         raise InputError(
-            f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace",
-            parameter="mechanism",
+            f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace", "mechanism"
         )
     if not isinstance(parameter, str):
         raise InputError(
-            f"parameter is {parameter!r}: give the name of the one to choose, such as 'epsilon'", parameter="parameter"
+            f"parameter is {parameter!r}: give the name of the one to choose, such as 'epsilon'", "parameter"
         )
     if parameter in given:
-        raise InputError(f"{parameter} is both chosen and given: leave it out of given", parameter=parameter)
+        raise InputError(f"{parameter} is both chosen and given: leave it out of given", parameter)
     try:
         taken = inspect.signature(mechanism).parameters
     except (TypeError, ValueError):
@@ -243,24 +242,22 @@ def check_parameter(
     named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     for name, p in taken.items():
         if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
-            raise InputError(
-                f"{title} takes {name!r} by position only: give a function that takes it by name", parameter=name
-            )
+            raise InputError(f"{title} takes {name!r} by position only: give a function that takes it by name", name)
     for name in (parameter, *given):
         if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
             raise InputError(
                 f"{title} has no parameter {name!r}{suggestion(name, named)}: it takes "
                 f"{', '.join(named) or 'none by name'}",
-                parameter=name,
+                name,
             )
     for name, p in taken.items():
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
+            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", name)
     about = named.get(parameter)
     if about is not None and not words and not _is_number(about):
         numbers = [n for n, p in named.items() if _is_number(p)]
         instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
-        raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)
+        raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter)
 
 
 def check_arguments(mechanism: Callable[..., Experiment], reading: Reading, arguments: Iterable[str]) -> None:
@@ -275,7 +272,7 @@ def check_arguments(mechanism: Callable[..., Experiment], reading: Reading, argu
             raise InputError(
                 f"{name} is an argument of {_title(mechanism)}, not of the reading {reading.name!r}: give it in given, "
                 f"such as given={{{name!r}: …}}",
-                parameter=name,
+                name,
             )
 
 
@@ -299,11 +296,10 @@ def build_experiment(mechanism: Callable[..., Experiment], arguments: Mapping[st
         raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
     if not isinstance(result, Experiment):
         raise InputError(
-            f"{_title(mechanism)} returns {type_phrase(result)}: give one that returns an experiment",
-            parameter="mechanism",
+            f"{_title(mechanism)} returns {type_phrase(result)}: give one that returns an experiment", "mechanism"
         )
     if result.many:
-        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
+        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", "given")
     return result
 
 
@@ -604,7 +600,7 @@ def _choose_each(
         shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(varied, columns, strict=True))
         raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
     if 0 in shape:
-        raise InputError(f"{' and '.join(varied)} hold nothing: give at least one number", parameter=next(iter(varied)))
+        raise InputError(f"{' and '.join(varied)} hold nothing: give at least one number", next(iter(varied)))
     result = []
     for row in zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns), strict=True):
         alone = {**asked, **dict(zip(varied, row, strict=True))}
@@ -627,8 +623,7 @@ def _choose_one(
     limit = checked_limit(wanted, at_most)
     if not isinstance(given, Mapping | None):
         raise InputError(
-            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
-            parameter="given",
+            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}", "given"
         )
     fixed = dict(given or {})
     check_parameter(mechanism, parameter, fixed)
@@ -707,7 +702,7 @@ def checked_limit(wanted: Reading, at_most: Any) -> float:
     if limit > wanted.ceiling:
         raise InputError(
             f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
-            parameter="at_most",
+            "at_most",
         )
     return limit
 

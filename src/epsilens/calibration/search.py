@@ -323,7 +323,7 @@ def _unbuildable(build: Build, parameter: str, tried: list[float], low: float, h
     return InputError(
         f"{parameter} cannot be chosen here: the mechanism takes none of the values tried from {low:g} to {high:g}, "
         "so check what it takes, or rewrite it in terms of another parameter",
-        parameter=parameter,
+        parameter,
     )
 
 

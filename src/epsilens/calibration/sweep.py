@@ -43,8 +43,7 @@ def track_progress(items: Iterable[T], total: int, progress: Progress = None) ->
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise InputError(
-            f"progress is {progress!r}: give True, False or a function of how many are done and of how many",
-            parameter="progress",
+            f"progress is {progress!r}: give True, False or a function of how many are done and of how many", "progress"
         )
     if callable(progress):
         for done, item in enumerate(items, 1):
@@ -153,9 +152,7 @@ class Sweep(ValueSemantics, Result):
 
     def _known(self, reading: str) -> str:
         if not isinstance(reading, str) or reading not in self.high:
-            raise InputError(
-                f"this sweep has no reading {reading!r}: it has {', '.join(self.high)}", parameter="reading"
-            )
+            raise InputError(f"this sweep has no reading {reading!r}: it has {', '.join(self.high)}", "reading")
         return reading
 
     @property
@@ -260,8 +257,7 @@ def sweep(
     """
     if not isinstance(given, Mapping | None):
         raise InputError(
-            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
-            parameter="given",
+            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}", "given"
         )
     varied = {name: _values(name, value) for name, value in values.items() if is_array_like(value)}
     if not varied:
@@ -271,7 +267,7 @@ def sweep(
     fixed = dict(given or {})
     for name in (*varied, *left):
         if name in fixed:
-            raise InputError(f"{name} is both given and varied: leave it out of given", parameter=name)
+            raise InputError(f"{name} is both given and varied: leave it out of given", name)
     fixed |= left
     for name in varied:
         check_parameter(mechanism, name, fixed | {other: 0 for other in varied if other != name}, words=True)
@@ -297,7 +293,7 @@ def _values(name: str, value: Any) -> tuple[Any, ...]:
     raw = np.asarray(value) if not isinstance(value, list | tuple) else None
     listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
     if (raw is not None and raw.ndim != 1) or not listed or any(is_array_like(each) for each in listed):
-        raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", parameter=name)
+        raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", name)
     result = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
     return tuple(map(parse_shares, result)) if name in SHARES else result
 
@@ -312,13 +308,13 @@ def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Readi
     else:
         by_name = {name: {} for name in reading}
     if not by_name:
-        raise InputError("reading is empty: give the name of one, such as 'success'", parameter="reading")
+        raise InputError("reading is empty: give the name of one, such as 'success'", "reading")
     used: set[str] = set()
     result = []
     for name, own in by_name.items():
         known = find_reading(name)
         if not isinstance(own, Mapping):
-            raise InputError(f"the arguments of {name} are {own!r}: give them by name", parameter="reading")
+            raise InputError(f"the arguments of {name} are {own!r}: give them by name", "reading")
         shared = {key: single[key] for key in _argument_names(known) if key in single and key not in own}
         used |= set(shared)
         arguments = known.arguments({**shared, **own})
@@ -431,11 +427,9 @@ def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
     """
     names, given = named_experiments("experiments", [experiments, *more] if more else experiments)
     if len(given) < 2:
-        raise InputError("experiments has fewer than two: give several to compare", parameter="experiments")
+        raise InputError("experiments has fewer than two: give several to compare", "experiments")
     if len(given) > MOST:
-        raise InputError(
-            f"experiments has {len(given)}: give at most {MOST} to compare, or use sweep", parameter="experiments"
-        )
+        raise InputError(f"experiments has {len(given)}: give at most {MOST} to compare, or use sweep", "experiments")
     return Comparison(names, given, {name: checks.scalar(name, value) for name, value in arguments.items()})
 
 
@@ -451,13 +445,10 @@ def named_experiments(parameter: str, given: Any) -> tuple[tuple[str, ...], tupl
         one = value if isinstance(value, Experiment) else getattr(value, "experiment", None)
         if not isinstance(one, Experiment):
             raise InputError(
-                f"{parameter} has a {type(value).__name__}: give experiments, such as laplace(epsilon=1)",
-                parameter=parameter,
+                f"{parameter} has a {type(value).__name__}: give experiments, such as laplace(epsilon=1)", parameter
             )
         if one.many:
-            raise InputError(
-                f"{parameter} has one of many numbers: give single ones, or use sweep", parameter=parameter
-            )
+            raise InputError(f"{parameter} has one of many numbers: give single ones, or use sweep", parameter)
         result.append(one)
     names = names or [one.label or repr(one) for one in result]
     twice = {name for name in names if names.count(name) > 1}

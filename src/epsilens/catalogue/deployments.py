@@ -107,8 +107,6 @@ def deployment(name: str) -> Deployment | None:
     if len(result) > 1:
         listed = ", ".join(d.name for d in result[:_LISTED]) + (", …" if len(result) > _LISTED else "")
         raise InputError(
-            f"{name[:40]!r} fits {len(result)} published deployments: give one of {listed}",
-            parameter="mechanism",
-            value=name,
+            f"{name[:40]!r} fits {len(result)} published deployments: give one of {listed}", "mechanism", value=name
         )
     return result[0] if result else None

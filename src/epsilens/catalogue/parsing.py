@@ -55,7 +55,7 @@ def parse_number(label: str, text: str, parameter: str = "") -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError(f"{label} is {shorten(text)}: give a number", parameter=parameter, value=text) from None
+        raise InputError(f"{label} is {shorten(text)}: give a number", parameter, value=text) from None
 
 
 def is_share(name: str) -> bool:
@@ -83,14 +83,10 @@ def parse_share_option(label: str, text: str, parameter: str = "") -> float:
         value = float(text)
     except ValueError:
         raise InputError(
-            f"{label} is {shorten(text)}: give a share, such as 0.55, 55% or 55 of 100",
-            parameter=parameter,
-            value=text,
+            f"{label} is {shorten(text)}: give a share, such as 0.55, 55% or 55 of 100", parameter, value=text
         ) from None
     if instead := share_suggestion(value):
-        raise InputError(
-            f"{label} is {shorten(text)}, which is no share: write {instead}", parameter=parameter, value=text
-        )
+        raise InputError(f"{label} is {shorten(text)}, which is no share: write {instead}", parameter, value=text)
     return value
 
 
@@ -100,9 +96,7 @@ def parse_numbers(label: str, text: str, parameter: str = "") -> list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(
-            f"{label} is {shorten(text)}: give numbers separated by commas, such as 1,2,3",
-            parameter=parameter,
-            value=text,
+            f"{label} is {shorten(text)}: give numbers separated by commas, such as 1,2,3", parameter, value=text
         ) from None
 
 
@@ -110,7 +104,7 @@ def parse_integer(label: str, text: str, parameter: str = "") -> int:
     """A whole number."""
     result = parse_number(label, text, parameter)
     if result != result or result in (float("inf"), float("-inf")) or result != int(result):
-        raise InputError(f"{label} is {text!r}: give a whole number", parameter=parameter, value=text)
+        raise InputError(f"{label} is {text!r}: give a whole number", parameter, value=text)
     return int(result)
 
 
@@ -146,9 +140,7 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
     """
     reading, equals, limit = (part.strip() for part in text.partition("="))
     if not (equals and reading and limit):
-        raise InputError(
-            f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
-        )
+        raise InputError(f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter)
     name, spelling = reading.replace("-", "_"), f"{label} {reading}"
     try:
         return name, parse_share_option(spelling, limit, parameter) if is_share(name) else parse_number(
@@ -191,7 +183,7 @@ def find_subject(name: str | None, given: Mapping[str, Any]) -> tuple[CatalogueE
             raise InputError(
                 "nothing is named to be explained: give a mechanism such as laplace, or a claim such as "
                 "--epsilon 8 --delta 1e-6",
-                parameter="mechanism",
+                "mechanism",
             )
         return ANY_CLAIM, {}
     key, training = _key(name), MECHANISMS["dpsgd"].takes
@@ -210,7 +202,7 @@ def find_subject(name: str | None, given: Mapping[str, Any]) -> tuple[CatalogueE
     ):
         raise InputError(
             f"there is no published deployment {name[:40]!r}{close}: give words of one in the registry, or a mechanism",
-            parameter="mechanism",
+            "mechanism",
             value=name,
         )
     return find_entry(name), {}
@@ -248,14 +240,12 @@ def _no_mechanism(name: str, known: Mapping[str, CatalogueEntry], why: str = "")
     if own is not None:
         return InputError(
             f"{name[:40]!r} is an attack rather than a mechanism: the command {own} is for it, {_TO_TYPE[own]!r} say",
-            parameter="mechanism",
+            "mechanism",
             value=name,
         )
     close = why or suggestion(name.replace("_", "-"), listed)
     return InputError(
-        f"there is no mechanism {name[:40]!r}{close}: give one of {', '.join(listed)}",
-        parameter="mechanism",
-        value=name,
+        f"there is no mechanism {name[:40]!r}{close}: give one of {', '.join(listed)}", "mechanism", value=name
     )
 
 
@@ -273,14 +263,12 @@ def builder_arguments(
         if option not in entry.takes:
             takes = ", ".join(map(spelled, entry.takes))
             raise InputError(
-                f"{entry.spoken} takes no {spelled(option)}: {_hint(entry, option, spelled)}it takes {takes}",
-                parameter=option,
+                f"{entry.spoken} takes no {spelled(option)}: {_hint(entry, option, spelled)}it takes {takes}", option
             )
     missing = entry.missing([*said, *([chosen] if chosen else [])])
     if missing is not None:
         raise InputError(
-            f"{entry.spoken} needs {spelled(missing)}: {_what_to_give(entry, said, missing, chosen, spelled)}",
-            parameter=missing,
+            f"{entry.spoken} needs {spelled(missing)}: {_what_to_give(entry, said, missing, chosen, spelled)}", missing
         )
     return {k: parse_value(PARAMETERS[k], v, spelled) for k, v in said.items()}
 
@@ -402,7 +390,7 @@ def _as_schedule(options: dict[str, Any], spelled: Spelling) -> dict[str, Any]:
     if is_given(options.get("schedule")):
         raise InputError(
             f"{spelled('schedule')} is given beside a list of {next(iter(lists))}: give all of it in one of them",
-            parameter="schedule",
+            "schedule",
         )
     for name in _LENGTHS:
         if is_given(options.get(name)) and name not in lists:
@@ -410,7 +398,7 @@ def _as_schedule(options: dict[str, Any], spelled: Spelling) -> dict[str, Any]:
             raise InputError(
                 f"{spelled(name)} is {options[name]} beside {count} numbers of {spelled(first)}: give as many, one for "
                 f"each part of the training, such as {spelled(name)} {','.join(['5'] * count)}",
-                parameter=name,
+                name,
             )
     kept = {name: value for name, value in options.items() if name not in lists}
     return {**kept, "schedule": " ".join(f"{name}={text}" for name, text in lists.items())}
@@ -438,7 +426,7 @@ def parse_setting(text: str) -> tuple[CatalogueEntry, dict[str, Any]]:
     name, _, rest = text.partition(":")
     if "=" in name:
         raise InputError(
-            f"the setting is {shorten(text)}: begin with a mechanism, such as laplace:epsilon=1", parameter="setting"
+            f"the setting is {shorten(text)}: begin with a mechanism, such as laplace:epsilon=1", "setting"
         )
     given = _pieces(text, rest)
     entry, named = find_subject(name, given)
@@ -448,7 +436,7 @@ def parse_setting(text: str) -> tuple[CatalogueEntry, dict[str, Any]]:
             raise InputError(
                 f"the setting {shorten(text)} has no {option[:40]!r}{close}: {entry.spoken} takes "
                 f"{', '.join(entry.takes)}",
-                parameter="setting",
+                "setting",
             )
     if "schedule" in entry.takes:
         given = normalise_options(entry, given, spelled=plain_name)
@@ -465,7 +453,7 @@ def _pieces(text: str, rest: str) -> dict[str, Any]:
         key = aliases.get(key, key)
         if equals:
             if key in given:
-                raise InputError(f"the setting {shorten(text)} has {key} twice: give it once", parameter="setting")
+                raise InputError(f"the setting {shorten(text)} has {key} twice: give it once", "setting")
             given[key], last = value.strip(), key
             if key in PARAMETERS and PARAMETERS[key].kind is Input.FLAG:
                 given[key] = value.strip().lower() in ("on", "true", "yes", "1")
@@ -475,8 +463,7 @@ def _pieces(text: str, rest: str) -> dict[str, Any]:
             given[last] += f",{piece}"
         else:
             raise InputError(
-                f"the setting is {shorten(text)}: give parameters such as epsilon=1, sensitivity=2",
-                parameter="setting",
+                f"the setting is {shorten(text)}: give parameters such as epsilon=1, sensitivity=2", "setting"
             )
     return given
 
@@ -494,7 +481,7 @@ def parse_series(text: str, label: str = "--sweep", parameter: str = "sweep") ->
     """
 
     def no(why: str) -> InputError:
-        return InputError(f"{label} is {shorten(text)}: {why}", parameter=parameter, value=text)
+        return InputError(f"{label} is {shorten(text)}: {why}", parameter, value=text)
 
     name, equals, said = text.partition("=")
     name = name.strip().lower().removeprefix("--").replace("-", "_")

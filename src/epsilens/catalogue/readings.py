@@ -45,17 +45,13 @@ class Reading:
         for name in given:
             if name not in allowed:
                 takes = ", ".join(sorted(allowed)) or "no arguments"
-                raise InputError(
-                    f"the reading {self.name!r} does not take {name!r}: it takes {takes}", parameter="reading"
-                )
+                raise InputError(f"the reading {self.name!r} does not take {name!r}: it takes {takes}", "reading")
         if self.either and len([name for name in self.either if name in given]) != 1:
             ways = " or ".join(self.either)
-            raise InputError(f"the reading {self.name!r} needs either {ways}: give one of them", parameter="reading")
+            raise InputError(f"the reading {self.name!r} needs either {ways}: give one of them", "reading")
         missing = [name for name in self.required if name not in given]
         if missing:
-            raise InputError(
-                f"the reading {self.name!r} needs {missing[0]!r}: give a value for it", parameter=missing[0]
-            )
+            raise InputError(f"the reading {self.name!r} needs {missing[0]!r}: give a value for it", missing[0])
         return {**self.optional, **given}
 
     @property
@@ -192,15 +188,13 @@ READINGS: dict[str, Reading] = {
 def find_reading(name: Any) -> Reading:
     """The reading of that name, or a sentence listing those there are."""
     if isinstance(name, str) and name == "tradeoff":  # an array has no one answer
-        raise InputError(
-            "the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead", parameter="reading"
-        )
+        raise InputError("the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead", "reading")
     if not isinstance(name, str) or name not in READINGS:
         known = ", ".join(READINGS)
         raise InputError(
             f"there is no reading {name!r}{suggestion(name, READINGS)}: give one of {known}; "
             "a bracket can also be of tradeoff",
-            parameter="reading",
+            "reading",
             value=name,
         )
     return READINGS[name]

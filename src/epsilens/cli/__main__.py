@@ -10,7 +10,6 @@ from . import STOP
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
     STOP.listen()
     from .app import main as run
 

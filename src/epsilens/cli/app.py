@@ -58,7 +58,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False, ledge
     For example: epsilens serve --open
     """
     if not 0 <= port <= 65535:
-        raise InputError(f"--port is {port}: give a number from 0 to 65535", parameter="port")
+        raise InputError(f"--port is {port}: give a number from 0 to 65535", "port")
     try:
         import uvicorn  # noqa: F401
     except ImportError as error:
@@ -102,13 +102,12 @@ def address_of(host: str, port: int) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens, taken before anything is promised."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError):
         raise InputError(
-            f"--host is {host[:60]!r}: give an address of this machine, such as 127.0.0.1", parameter="host"
+            f"--host is {host[:60]!r}: give an address of this machine, such as 127.0.0.1", "host"
         ) from None
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -116,19 +115,17 @@ def listen(host: str, port: int) -> socket.socket:
         made.listen(128)
     except PermissionError:
         made.close()
-        raise InputError(
-            f"--port is {port}: this port is not open to you, so give one above 1023", parameter="port"
-        ) from None
+        raise InputError(f"--port is {port}: this port is not open to you, so give one above 1023", "port") from None
     except OSError as error:
         made.close()
         import errno
 
         if error.errno == errno.EADDRINUSE:
             raise InputError(
-                f"--port is {port}: another program uses it, so give another port or 0 for a free one", parameter="port"
+                f"--port is {port}: another program uses it, so give another port or 0 for a free one", "port"
             ) from None
         raise InputError(
-            f"--host is {host[:60]!r}: {error.strerror}; give an address of this machine", parameter="host"
+            f"--host is {host[:60]!r}: {error.strerror}; give an address of this machine", "host"
         ) from None
     return made
 
@@ -249,11 +246,10 @@ class PanelCommand(TyperCommand):
             for i, each in enumerate(order):
                 if each in order[:i] and each.param_type_name == "option" and not getattr(each, "multiple", False):
                     name = max(each.opts, key=len)
-                    raise InputError(f"{name} is given twice: give it once", parameter=each.name or "")
+                    raise InputError(f"{name} is given twice: give it once", each.name or "")
         return list(super().parse_args(ctx, args))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and then each panel."""
         panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{p.value: [] for p in Panel}}
         spoken, names = _mechanism(ctx.meta.get(RAW_OPTIONS, {}))
         for each in self.get_params(ctx):
@@ -368,7 +364,6 @@ def _default(option: Option, none: Any) -> Any:
 
 
 def _annotation(option: Option) -> Any:
-    """The type of an option, with what typer needs to know."""
     p = option.parameter
     offered: dict[str, Any] = {"help": option.help, "autocompletion": completer(option)}
     if option.positional:
@@ -441,7 +436,6 @@ app = make_app()
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # help has Greek letters: a terminal without them shows a question mark
             stream.reconfigure(errors="replace")

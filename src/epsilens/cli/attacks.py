@@ -41,17 +41,13 @@ def difference(said: Options) -> None:
     if at_most is not None:
         readings = choice_arguments(said)
         if epsilon is not None:
-            raise InputError(
-                "--epsilon and --at-most are both given: give ε, or the limit it is chosen by", parameter="epsilon"
-            )
+            raise InputError("--epsilon and --at-most are both given: give ε, or the limit it is chosen by", "epsilon")
         reading, limit = split_limit(at_most)
         about = chosen(choose(builder, "epsilon", at_most=limit, reading=reading, given=given, **readings))
     else:
         readings = explanation_arguments(said)
         if epsilon is None:
-            raise InputError(
-                "--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", parameter="epsilon"
-            )
+            raise InputError("--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", "epsilon")
         about = explained(builder(epsilon=parse_number("--epsilon", epsilon, "epsilon"), **given), **readings)
     show(about.with_command(command_line("difference", "", repeatable_options(said))), said["format"], said["output"])
 
@@ -65,24 +61,21 @@ def _attack(said: Options) -> tuple[Callable[..., Any], dict[str, Any]]:
     if not average:
         if said["narrow"]:
             raise InputError(
-                "--narrow is given without an average: give --n, --value, --mean and --bounds too", parameter="narrow"
+                "--narrow is given without an average: give --n, --value, --mean and --bounds too", "narrow"
             )
         return differencing, {**given, "known": said["known"], **({"noise": said["noise"]} if said["noise"] else {})}
     missing = [k for k in _AVERAGE if k not in average]
     if missing:
-        raise InputError(
-            f"--{missing[0]} is missing: an average needs --n, --value, --mean and --bounds", parameter=missing[0]
-        )
+        raise InputError(f"--{missing[0]} is missing: an average needs --n, --value, --mean and --bounds", missing[0])
     extra = [k for k in given if k != "sensitivity"] + [k for k in ("known", "noise") if said[k]]
     if extra:
         raise InputError(
-            f"--{extra[0]} does not go with an average: it takes --n, --value, --mean, --bounds, --narrow",
-            parameter=extra[0],
+            f"--{extra[0]} does not go with an average: it takes --n, --value, --mean, --bounds, --narrow", extra[0]
         )
     limits = parse_numbers("--bounds", average.pop("bounds"), "bounds")
     if len(limits) != 2:
         raise InputError(
-            f"--bounds is {said['bounds']!r}: give two numbers, the smaller first, such as 0,121", parameter="bounds"
+            f"--bounds is {said['bounds']!r}: give two numbers, the smaller first, such as 0,121", "bounds"
         )
     return differencing_average, {
         **given,
@@ -103,11 +96,9 @@ def tamper(said: Options) -> None:
     testing = any(said[k] is not None for k in ("published", "expected", "series"))
     if not testing and (said["side"] is not None or said["method"] is not None):
         alone = "side" if said["side"] else "method"
-        raise InputError(f"--{alone} goes with answers to test: give --published and --expected", parameter=alone)
+        raise InputError(f"--{alone} goes with answers to test: give --published and --expected", alone)
     if testing and said["power"] is not None:
-        raise InputError(
-            "--power does not go with answers to test: give --bias to read the power against it", parameter="power"
-        )
+        raise InputError("--power does not go with answers to test: give --bias to read the power against it", "power")
     about = _detection_report(said) if testing else _power_report(said)
     from ..show.explanation import command_line
 
@@ -150,7 +141,7 @@ def _power_report(said: Options) -> _Verdict:
         return _Verdict(price(needed, moved, stretch, a, p, {"noise": "laplace", **given}))
     if not noisy:
         raise InputError(
-            "--epsilon is missing: give ε, --scale or --sigma, or --bias to learn which ε shows it", parameter="epsilon"
+            "--epsilon is missing: give ε, --scale or --sigma, or --bias to learn which ε shows it", "epsilon"
         )
     return _Verdict(limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
 
@@ -168,7 +159,7 @@ def _detection_report(said: Options) -> _Verdict:
     else:
         for name in ("published", "expected"):
             if said[name] is None:
-                raise InputError(f"--{name} is missing: a test needs --published and --expected", parameter=name)
+                raise InputError(f"--{name} is missing: a test needs --published and --expected", name)
         seen, true = (parse_numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
@@ -183,12 +174,11 @@ def _share(name: str, text: str | None, default: float) -> float:
         return default
     value = parse_number(f"--{name}", text, name)
     if not 0 <= value <= 1:
-        raise InputError(f"--{name} is {text!r}: give a share between 0 and 1", parameter=name, value=value)
+        raise InputError(f"--{name} is {text!r}: give a share between 0 and 1", name, value=value)
     return value
 
 
 def read_series(path: str) -> tuple[list[float], list[float]]:
-    """The columns published and expected of a CSV file."""
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as file:
             table = csv.DictReader(file)
@@ -197,8 +187,7 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
                 if names.count(name) != 1:
                     shown = ", ".join(names)[:80] or "none"
                     raise InputError(
-                        f"--series is {path!r}: it needs one column {name!r}, and its columns are {shown}",
-                        parameter="series",
+                        f"--series is {path!r}: it needs one column {name!r}, and its columns are {shown}", "series"
                     )
             table.fieldnames = names
             rows = list(table)
@@ -206,11 +195,9 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
         if isinstance(error, InputError):
             raise
         reason = getattr(error, "strerror", None) or "it is not a CSV file in UTF-8"
-        raise InputError(
-            f"--series is {path!r}: {reason}, so give a CSV file that can be read", parameter="series"
-        ) from None
+        raise InputError(f"--series is {path!r}: {reason}, so give a CSV file that can be read", "series") from None
     if not rows:
-        raise InputError(f"--series is {path!r}: it has no rows, so give at least one answer", parameter="series")
+        raise InputError(f"--series is {path!r}: it has no rows, so give at least one answer", "series")
     columns: dict[str, list[float]] = {"published": [], "expected": []}
     for line, row in enumerate(rows, 2):
         for name, values in columns.items():
@@ -232,9 +219,7 @@ def identify(said: Options) -> None:
         reading, limit = split_limit(said["at_most"])
         given |= {"reading": reading, "at_most": limit}
     elif said["epsilon"] is None:
-        raise InputError(
-            "--epsilon is missing: give ε, or --at-most posterior=0.1 to have it chosen", parameter="epsilon"
-        )
+        raise InputError("--epsilon is missing: give ε, or --at-most posterior=0.1 to have it chosen", "epsilon")
     from ..attacks.identification import identify as find
     from ..show.explanation import command_line
     from ..show.short_results import identification_report
@@ -255,19 +240,19 @@ def _people(said: Options) -> dict[str, Any]:
     if table is None:
         if column is not None or person is not None:
             alone = "column" if column is not None else "person"
-            raise InputError(f"--{alone} is given without a table: give the table it is a column of", parameter=alone)
+            raise InputError(f"--{alone} is given without a table: give the table it is a column of", alone)
         if n is None or ends_said is None:
             raise InputError("who the people are is missing: give a table and --column, or --n and --range")
         ends = parse_numbers("--range", ends_said, "range")
         if len(ends) != 2:
             raise InputError(
-                f"--range is {ends_said[:40]!r}: give two numbers, the smaller first, such as 0,60", parameter="range"
+                f"--range is {ends_said[:40]!r}: give two numbers, the smaller first, such as 0,60", "range"
             )
         return {"n": parse_number("--n", n, "n"), "value_range": tuple(ends)}
     if n is not None or ends_said is not None:
         raise InputError("a table is given with --n or --range: its column says both, so leave them out")
     if column is None:
-        raise InputError("--column is missing: name the column with the values", parameter="column")
+        raise InputError("--column is missing: name the column with the values", "column")
     from ..data.tables.columns import numbers_of
 
     return {"values": numbers_of(table, column, person=person)}

@@ -45,8 +45,6 @@ from . import STOP
 
 
 class Format(StrEnum):
-    """How a result is written."""
-
     table = "table"
     json = "json"
     md = "md"
@@ -124,7 +122,7 @@ def format_by_name(format: str, output: str | None) -> str:
         raise InputError(
             f"--output is {shorten(str(output))} and --format is {format}: leave --format out, or end the name in "
             f".{format}",
-            parameter="output",
+            "output",
         )
     return ending if format == "table" and ending in (*_ENDINGS, "pdf") else str(format)
 
@@ -135,7 +133,7 @@ def emit_file(content: bytes, output: str | None) -> None:
         _to_file(content, output)
         return
     if sys.stdout is not None and sys.stdout.isatty():
-        raise InputError("a PDF is nothing for a terminal: give --output FILE, such as report.pdf", parameter="output")
+        raise InputError("a PDF is nothing for a terminal: give --output FILE, such as report.pdf", "output")
     with _to_stdout():
         sys.stdout.buffer.write(content)
 
@@ -149,9 +147,7 @@ def emit(text: str, output: str | None, *, styled: bool = False, page: bool = Fa
     text = text if text.endswith("\n") else text + "\n"
     if output is None or output == "-":
         if page and sys.stdout is not None and sys.stdout.isatty():
-            raise InputError(
-                "a page is nothing for a terminal: give --output FILE, such as report.html", parameter="output"
-            )
+            raise InputError("a page is nothing for a terminal: give --output FILE, such as report.html", "output")
         with _to_stdout():
             sys.stdout.write(_writable(text if styled else escape_controls(text), sys.stdout.encoding or "utf-8"))
     else:
@@ -159,7 +155,6 @@ def emit(text: str, output: str | None, *, styled: bool = False, page: bool = Fa
 
 
 def notice(text: str) -> None:
-    """Tell something beside the result, on standard error, wrapped to the terminal."""
     if sys.stderr is not None:
         width = min(shutil.get_terminal_size().columns, 100)
         wrapped = textwrap.fill(escape_controls(text), width, break_long_words=False, break_on_hyphens=False)
@@ -218,7 +213,7 @@ def _to_file(content: bytes, output: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            f"--output is {shorten(output)}: {reason}, so give a file that can be written", parameter="output"
+            f"--output is {shorten(output)}: {reason}, so give a file that can be written", "output"
         ) from None
 
 
@@ -288,7 +283,6 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
 
 
 def _where(error: Exception) -> str:
-    """The line of ours at which it went wrong."""
     home = Path(__file__).parents[1]
     ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(home)]
     return f" at {Path(ours[-1].filename).relative_to(home)}:{ours[-1].lineno}" if ours else ""

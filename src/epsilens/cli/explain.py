@@ -54,9 +54,7 @@ def compare(said: Options) -> None:
     settings = [parse_setting(text) for text in said["settings"]]
     readings = explanation_arguments(said)
     if len(settings) < 2:
-        raise InputError(
-            "there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", parameter="settings"
-        )
+        raise InputError("there is one setting: give two or more, such as laplace:epsilon=1 gaussian:psi=1", "settings")
     from ..calibration.sweep import compare as compared
     from ..catalogue.mechanisms import builder
 
@@ -77,7 +75,7 @@ def _check_chart_path(path: Path) -> None:
         why = "there is no such folder, so give a file that can be written"
     else:
         return
-    raise InputError(f"--chart is {shorten(str(path))}: {why}", parameter="chart")
+    raise InputError(f"--chart is {shorten(str(path))}: {why}", "chart")
 
 
 def _series(said: Options, takes: tuple[str, ...], also: tuple[str, ...] = ()) -> dict[str, list[float]]:
@@ -89,10 +87,10 @@ def _series(said: Options, takes: tuple[str, ...], also: tuple[str, ...] = ()) -
             raise InputError(
                 f"--sweep has no {name[:40]!r}{suggestion(name, takes)} to vary: give one of "
                 f"{', '.join((*takes, *also))}",
-                parameter="sweep",
+                "sweep",
             )
         if name in made or (said.get(name) is not None and name in takes):
-            raise InputError(f"{option_flag(name)} is said twice: vary it or give it, not both", parameter="sweep")
+            raise InputError(f"{option_flag(name)} is said twice: vary it or give it, not both", "sweep")
         made[name] = values
     return made
 
@@ -129,7 +127,7 @@ def sweep_choice(mechanism: CatalogueEntry, wanted: str, said: Options, readings
     reading, limit = split_limit(said["at_most"])
     series = _series(said, tuple(name for name in mechanism.takes if name != wanted), (reading,))
     if len(series) > 1:
-        raise InputError("--sweep is given twice: choose along one series at a time", parameter="sweep")
+        raise InputError("--sweep is given twice: choose along one series at a time", "sweep")
     (name, values), *_ = series.items()
     limits = name == reading  # of a name that the noise has too, the limit is what --at-most speaks of
     fixed = _fixed_arguments(mechanism, said, {} if limits else series, chosen=wanted)
@@ -187,8 +185,7 @@ def prior_knowledge(said: Options) -> Knowledge | None:
     if not rho:
         if said["less_likely"]:
             raise InputError(
-                "--less-likely is given without a coefficient: give --rho-p, --rho-c or --rho-t too",
-                parameter="less_likely",
+                "--less-likely is given without a coefficient: give --rho-p, --rho-c or --rho-t too", "less_likely"
             )
         return None
     if said["prior"] is not None:
@@ -224,7 +221,7 @@ def explain(said: Options) -> None:
         sweep_readings(entry, named, {**told, **{name: said.get(name) for name in varied}})
         return
     if said["reading"] is not None:
-        raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
+        raise InputError("--reading goes with --sweep: every reading is shown otherwise", "reading")
     entry, named = find_subject(said["mechanism"], said)
     told = normalise_options(entry, said)
     arguments, readings = builder_arguments(entry, told), explanation_arguments(told)
@@ -254,18 +251,17 @@ def choose(said: Options) -> None:
         raise InputError(
             f"{said['mechanism']} has no parameter {wanted[:40]!r}{suggestion(wanted, mechanism.takes)}: it "
             f"takes {takes}",
-            parameter="parameter",
+            "parameter",
         )
     if said["sweep"]:
         if prior_knowledge(said) is not None:
-            raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
+            raise InputError("--sweep does not go with coefficients of a prior: give --prior", "sweep")
         sweep_choice(mechanism, wanted, told, choice_arguments(told))
         return
     arguments = builder_arguments(mechanism, told, chosen=wanted)
     if wanted in arguments:
         raise InputError(
-            f"{option_flag(wanted)} is given, but it is what is being chosen: leave it out or name another",
-            parameter=wanted,
+            f"{option_flag(wanted)} is given, but it is what is being chosen: leave it out or name another", wanted
         )
     readings = choice_arguments(told)
     known = prior_knowledge(said)
@@ -296,13 +292,12 @@ def notions(said: Options) -> None:
     if held is None and asked is None:
         if epsilon is not None:
             raise InputError(
-                "--epsilon is given without a notion: give --from, or --to for what would be enough",
-                parameter="epsilon",
+                "--epsilon is given without a notion: give --from, or --to for what would be enough", "epsilon"
             )
         show(report.listed(), said["format"], said["output"])
         return
     if epsilon is None:
-        raise InputError("--epsilon is missing: give the ε of the notion, such as --epsilon 1", parameter="epsilon")
+        raise InputError("--epsilon is missing: give the ε of the notion, such as --epsilon 1", "epsilon")
     size, conditions = parse_number("--epsilon", epsilon, "epsilon"), condition_arguments(said)
     if held is not None and asked is not None:
         about = report.between(held, size, asked, **conditions)
@@ -342,12 +337,12 @@ def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: 
     from ..papers import reproduction
 
     if output is not None and not output.strip():
-        raise InputError("--output is empty: give the name of a folder or of a file", parameter="output", value=output)
+        raise InputError("--output is empty: give the name of a folder or of a file", "output", value=output)
     folder = output is not None and (output.endswith("/") or (format is Format.table and is_folder(output)))
     if folder and format is not Format.table:
         raise InputError(
             f"--output is the folder {output!r:.80}, which gets every form at once: leave --format out, or name a file",
-            parameter="output",
+            "output",
         )
     made = reproduction(*([paper] if paper else ()))
     if output is not None and folder:

@@ -68,18 +68,14 @@ def scan(said: Options) -> None:
 
 
 def column_names(said: Options, name: str) -> list[str]:
-    """Names of columns separated by commas."""
     columns = [c.strip() for c in said[name].split(",")]
     if not all(columns):
-        raise InputError(
-            f"{option_flag(name)} is {said[name]!r}: give column names separated by commas", parameter=name
-        )
+        raise InputError(f"{option_flag(name)} is {said[name]!r}: give column names separated by commas", name)
     return columns
 
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A progress bar on a terminal's stderr; nothing in a pipe."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -107,9 +103,9 @@ def correlate(said: Options) -> None:
     """
     query, weights = said["query"], said["weights"]
     if query not in ("sum", "linear"):
-        raise InputError(f"--query is {query!r}: give 'sum', or 'linear' with --weights", parameter="query")
+        raise InputError(f"--query is {query!r}: give 'sum', or 'linear' with --weights", "query")
     if (query == "linear") != (weights is not None):
-        raise InputError("give --query linear and --weights together, or neither for a sum", parameter="query")
+        raise InputError("give --query linear and --weights together, or neither for a sum", "query")
     given: dict[str, Any] = given_numbers(said, "scale", "sigma", "epsilon", "time_limit", "size", "confidence")
     if said["bounds"] is not None:
         given["bounds"] = parse_numbers("--bounds", said["bounds"], "bounds")
@@ -242,8 +238,7 @@ def init(
     """
     if output is not None and output != "-" and not force and os.path.exists(output):
         raise InputError(
-            f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
-            parameter="output",
+            f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it", "output"
         )
     from ..data.tables.resources import use_memory
     from ..plan.starter import init as started
@@ -260,8 +255,6 @@ def init(
 
 
 class ReleaseFormat(StrEnum):
-    """How the answers are written."""
-
     csv = "csv"
     json = "json"
     parquet = "parquet"
@@ -315,8 +308,7 @@ def release(
         return
     if output is None and not dry_run:
         raise InputError(
-            "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run",
-            parameter="output",
+            "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run", "output"
         )
     from ..data.tables.resources import use_memory
     from ..publish.release import release as released
@@ -348,17 +340,17 @@ def _check_assessment(digest: str, assessed: str) -> None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             f"--assessed is {assessed[:80]!r}, which is no assessment: give what 'epsilens assess --format json' wrote",
-            parameter="assessed",
+            "assessed",
         ) from None
     if found != f"SHA-256 {digest}":
         raise InputError(
             f"the plan is not the one that was assessed in {assessed[:80]!r}: assess it again, nothing was spent",
-            parameter="assessed",
+            "assessed",
         )
     if exceeded:
         raise LimitError(
             f"the plan breaks its own limits in {assessed[:80]!r}: change it and assess it again; nothing was spent",
-            parameter="assessed",
+            "assessed",
         )
 
 
@@ -386,7 +378,7 @@ def ledger_show(said: Options) -> None:
     if state.name not in found:
         raise InputError(
             f"--account is {state.name[:40]!r}, of whom the ledger has nothing: give one of {_names_text(found)}",
-            parameter="account",
+            "account",
         )
     shown(state, said["format"], said["output"])
     _notices(opened, said)
@@ -575,17 +567,17 @@ def audit(
         given = {"command": command, "claim": claim, "d0": d0, "d1": d1, "table": table, "pair": pair, "resume": resume}
         for name, value in given.items():
             if value is not None:
-                raise InputError(f"--{name} is not for --catalogue: leave it out", parameter=name)
+                raise InputError(f"--{name} is not for --catalogue: leave it out", name)
 
         asked = [each for each in (what, *(names or ())) if each is not None]
         audit_catalogue(asked, confidence=confidence, runs=runs, seed=seed, format=format, output=output)
         return
     if names:
-        raise InputError(f"there is one thing too many, {shorten(names[0])}: give one WHAT", parameter="what")
+        raise InputError(f"there is one thing too many, {shorten(names[0])}: give one WHAT", "what")
     if (what is None) == (command is None):
         both = "nothing to audit is" if what is None else "WHAT and --command are both"
         raise InputError(
-            f"{both} named: give a plan such as release.yaml, package.module:function, or --command", parameter="what"
+            f"{both} named: give a plan such as release.yaml, package.module:function, or --command", "what"
         )
     options: dict[str, Any] = {
         "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,
@@ -596,7 +588,7 @@ def audit(
     found: Audits
     if command is not None or (":" in str(what) and not os.path.isfile(str(what))):
         if claim is None:
-            raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', parameter="claim")
+            raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', "claim")
         from ..auditing.pipelines import audit_external
 
         found = audit_external(
@@ -613,19 +605,16 @@ def audit(
 
 def _audit_plan_file(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audits:
     if not os.path.isfile(what):
-        raise InputError(
-            f"WHAT is {shorten(what)}, which is no file: give a plan, or package.module:function", parameter="what"
-        )
+        raise InputError(f"WHAT is {shorten(what)}, which is no file: give a plan, or package.module:function", "what")
     for name, value in others.items():
         if value is not None:
-            raise InputError(f"--{name} is not for a plan: leave it out", parameter=name)
+            raise InputError(f"--{name} is not for a plan: leave it out", name)
     from ..auditing.pipelines import audit_plan
 
     return audit_plan(what, **options)
 
 
 def _progress_writer() -> _ProgressWriter | None:
-    """Progress on a terminal's stderr; nothing in a pipe."""
     return _ProgressWriter() if sys.stderr is not None and sys.stderr.isatty() else None
 
 

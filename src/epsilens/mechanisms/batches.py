@@ -379,11 +379,11 @@ def mixture(
     share = checks.probability("weights", weights)
     if moved.ndim != 1 or share.shape != moved.shape or not moved.size:
         raise InputError(
-            f"shifts has shape {moved.shape}, weights {share.shape}: give two lists of one length", parameter="weights"
+            f"shifts has shape {moved.shape}, weights {share.shape}: give two lists of one length", "weights"
         )
     total = math.fsum(share.tolist())
     if abs(total - 1) > _SLACK:
-        raise InputError(f"weights sum to {total:.10g}: give probabilities that sum to 1", parameter="weights")
+        raise InputError(f"weights sum to {total:.10g}: give probabilities that sum to 1", "weights")
     noise = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
     asked = WIDTH if width is None else width_of(width)
     neighbours = parse_relation(neighbours)
@@ -399,8 +399,7 @@ def mixture(
         return Experiment(Normal(c[0]), "mixture", parameters, worlds, ("one shift: exact",))
     if c[1] < 1e-12 or c[-1] > 1e6:
         raise InputError(
-            f"shifts are {c[c > 0][0]:.3g} to {c[-1]:.3g} times sigma: give some from 1e-12 to 1e6 times",
-            parameter="shifts",
+            f"shifts are {c[c > 0][0]:.3g} to {c[-1]:.3g} times sigma: give some from 1e-12 to 1e6 times", "shifts"
         )
     note = (
         f"a mixture of normals: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
@@ -437,7 +436,6 @@ def substitution_law(
 
 
 def _exceeds_unit_mass(step: Step) -> bool:
-    """Whether the fold has more mass than a law: what was lost outweighs all that the rest shows."""
     return isinstance(step, SymmetrizedStep) and step.overfull
 
 
@@ -485,7 +483,7 @@ def _multiple_probability(row: ScheduleSegment, people: int, again: bool) -> flo
 
 def _group_share(row: ScheduleSegment, people: int) -> float:
     if people >= row.n:
-        raise InputError(f"people is {people}, of n = {row.n}: give a group that leaves others", parameter="people")
+        raise InputError(f"people is {people}, of n = {row.n}: give a group that leaves others", "people")
     return people / row.n
 
 

@@ -91,7 +91,7 @@ def build_each(
     first = next(iter(varied))
     if not 0 < size <= MOST:
         raise InputError(
-            f"{' and '.join(varied)} make {size:,} experiments: give arrays of 1 to {MOST:,} entries", parameter=first
+            f"{' and '.join(varied)} make {size:,} experiments: give arrays of 1 to {MOST:,} entries", first
         )
     rows = zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns.values()), strict=True)
     result = [build(**fixed, **dict(zip(columns, row, strict=True))) for row in rows]

@@ -84,7 +84,7 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
         one = approximate(epsilon=float(eps), delta=float(d), neighbours=neighbours)
         return replace(one, law=one.law.as_bound())
     if eps.ndim != 1 or not eps.size:
-        raise InputError(f"epsilon has shape {eps.shape}: give a list of one number or more", parameter="epsilon")
+        raise InputError(f"epsilon has shape {eps.shape}: give a list of one number or more", "epsilon")
     return _claim(envelope(eps, d), "claims", {"claims": int(eps.size)}, f"{eps.size} (ε, δ) claims", neighbours)
 
 
@@ -232,31 +232,29 @@ def _orders(order: ArrayLike | None, rho: ArrayLike | Callable[[float], float] |
     """Orders above 1 and what is claimed at each."""
     if rho is None:
         raise InputError(
-            "rho is missing: give the bound on the Rényi divergence at each order, or a function of it", parameter="rho"
+            "rho is missing: give the bound on the Rényi divergence at each order, or a function of it", "rho"
         )
     if order is None:
         if not callable(rho):
-            raise InputError("order is missing: give the order or orders at which rho holds", parameter="order")
+            raise InputError("order is missing: give the order or orders at which rho holds", "order")
         order = ORDERS
     a = np.atleast_1d(checks.real("order", order, infinite=True))
     if a.ndim != 1 or not a.size:
-        raise InputError(f"order has shape {a.shape}: give one order or a list of them", parameter="order")
+        raise InputError(f"order has shape {a.shape}: give one order or a list of them", "order")
     if np.any(a <= 1):
-        raise InputError(f"order is {a[a <= 1][0]:.12g}: give orders above 1", parameter="order")
+        raise InputError(f"order is {a[a <= 1][0]:.12g}: give orders above 1", "order")
     said = [rho(float(v)) for v in a] if callable(rho) else rho
     bound = checks.at_least("rho", said, 0.0, infinite=True)
     if bound.ndim > 1 or (bound.ndim and bound.shape != a.shape):
-        raise InputError(
-            f"rho has shape {bound.shape} and order {a.shape}: give one rho for each order", parameter="rho"
-        )
+        raise InputError(f"rho has shape {bound.shape} and order {a.shape}: give one rho for each order", "rho")
     if not bound.ndim and a.size > 1:
         raise InputError(
-            f"rho is {float(bound):.12g} and order has {a.size} values: give one rho for each order", parameter="rho"
+            f"rho is {float(bound):.12g} and order has {a.size} values: give one rho for each order", "rho"
         )
     bound = np.broadcast_to(bound, a.shape)
     low = np.isfinite(a) & ((a - 1 < 1e-9) | (a > 1e9))
     if low.any():
-        raise InputError(f"order is {a[low][0]:.12g}: give orders from 1 + 1e-9 to 1e9, or infinity", parameter="order")
+        raise InputError(f"order is {a[low][0]:.12g}: give orders from 1 + 1e-9 to 1e9, or infinity", "order")
     return a, np.where(bound > 0, np.maximum(bound, _LEAST_BOUND), 0.0)
 
 
@@ -271,8 +269,7 @@ def _claim(law: Law, name: str, parameters: Mapping[str, object], said: str, nei
 
 def _reject_experiment(value: object) -> InputError:
     return InputError(
-        f"experiment is {type_phrase(value)}: give what laplace, gaussian and the like return",
-        parameter="experiment",
+        f"experiment is {type_phrase(value)}: give what laplace, gaussian and the like return", "experiment"
     )
 
 
@@ -531,9 +528,7 @@ class Claim(Experiment):
     def _known(self, noise: NoiseFamily) -> Experiment:
         result = next((case for case in self.cases if case.noise is noise), None)
         if result is None:
-            raise InputError(
-                "no training is known: give its size to claim, such as n=60000, batch=256, epochs=15", parameter="n"
-            )
+            raise InputError("no training is known: give its size to claim, such as n=60000, batch=256, epochs=15", "n")
         if result.experiment is None:
             raise NoSolutionError(result.why, floor=math.inf)
         return result.experiment
@@ -748,7 +743,6 @@ def claim(
 
 
 def _deployment_notes(known: Deployment) -> tuple[str, ...]:
-    """What a number alone does not say of a published deployment."""
     notes = [f"claimed: {known.claimed} ({known.variant}), from {SOURCE}"]
     if known.unit:
         notes.append(
@@ -764,7 +758,7 @@ def _deployment_claim(name: str, said: Mapping[str, Any]) -> tuple[Deployment, d
     if said:
         raise InputError(
             f"{next(iter(said))} is given beside a published deployment: give its name alone, or the numbers alone",
-            parameter=next(iter(said)),
+            next(iter(said)),
         )
     result = registered(name) if isinstance(name, str) else None
     if result is None:
@@ -772,12 +766,12 @@ def _deployment_claim(name: str, said: Mapping[str, Any]) -> tuple[Deployment, d
         raise InputError(
             f"there is no published deployment {str(name)[:40]!r}{close}: give words of one in the registry, such as "
             "census-redistricting, or the numbers that are claimed",
-            parameter="deployment",
+            "deployment",
             value=name,
         )
     if result.unread:
         raise InputError(
-            f"{result.title} reports a δ that is no number, {result.unread}: give epsilon and delta", parameter="delta"
+            f"{result.title} reports a δ that is no number, {result.unread}: give epsilon and delta", "delta"
         )
     if result.rho is not None:
         return result, {"rho": result.rho}
@@ -785,7 +779,6 @@ def _deployment_claim(name: str, said: Mapping[str, Any]) -> tuple[Deployment, d
 
 
 def _json_numbers(said: Mapping[str, Any]) -> dict[str, Any]:
-    """As they go into JSON."""
     return {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
 
 
@@ -798,17 +791,17 @@ def _worst_case(said: Mapping[str, Any], neighbours: str) -> Experiment:
     beside = {"epsilon": ("delta",), "rho": ("order", "xi"), "mu": ()}[kinds[0]]
     for name in said:
         if name not in (*kinds, *beside):
-            raise InputError(f"{name} is given beside {kinds[0]}, with which it has no meaning", parameter=name)
+            raise InputError(f"{name} is given beside {kinds[0]}, with which it has no meaning", name)
     if "epsilon" in said:
         epsilon = checks.scalar("epsilon", said["epsilon"])
         return from_dp(epsilon, checks.scalar("delta", said.get("delta", 0.0)), neighbours=neighbours)
     if "mu" in said:
         return from_gdp(checks.scalar("mu", said["mu"]), neighbours=neighbours)
     if callable(said["rho"]):
-        raise InputError("rho is a function: give a number, or one for each order", parameter="rho")
+        raise InputError("rho is a function: give a number, or one for each order", "rho")
     if "order" in said:
         if "xi" in said:
-            raise InputError("xi is given beside order: ξ belongs to zCDP, which holds at every order", parameter="xi")
+            raise InputError("xi is given beside order: ξ belongs to zCDP, which holds at every order", "xi")
         return from_rdp(said["order"], said["rho"], neighbours=neighbours)
     rho, xi = checks.scalar("rho", said["rho"]), checks.scalar("xi", said.get("xi", 0.0))
     return from_zcdp(rho, xi, neighbours=neighbours)

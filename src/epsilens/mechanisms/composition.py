@@ -343,12 +343,12 @@ def _shifts(q: object, shifts: object, sensitivity: object, calibration: str, no
     if most.ndim > 1 or (most.ndim and calibration == "together"):
         raise InputError(
             f"sensitivity has shape {most.shape}: give one number for the vector, or one a coordinate with 'each'",
-            parameter="sensitivity",
+            "sensitivity",
         )
     given = None if shifts is None else np.abs(checks.in_range("shifts", shifts, -1e150, 1e150))
     if given is not None and (given.ndim != 1 or given.size == 0):
         raise InputError(
-            f"shifts has shape {given.shape}: give a list, how far the person moves each coordinate", parameter="shifts"
+            f"shifts has shape {given.shape}: give a list, how far the person moves each coordinate", "shifts"
         )
     sizes = {int(a.size) for a in (given, most if most.ndim else None) if a is not None}
     if q is not None:
@@ -371,14 +371,14 @@ def _shifts(q: object, shifts: object, sensitivity: object, calibration: str, no
             raise InputError(
                 f"shifts add up to {used:g} in the {norm} norm, more than the sensitivity {float(most):g}: "
                 "raise the sensitivity or lower the shifts",
-                parameter="shifts",
+                "shifts",
             )
     elif np.any(given > own * (1 + 1e-12)):
         i = int(np.argmax(given / own))
         raise InputError(
             f"shift {i} is {given[i]:g}, more than its sensitivity {own[i]:g}: "
             "raise the sensitivity or lower the shift",
-            parameter="shifts",
+            "shifts",
         )
     return given, own
 

@@ -38,8 +38,6 @@ _LONGER = 2.6  # logarithm of how much longer the tail is looked at: masses down
 
 
 class _TranslatedNoise(Translation):
-    """What the three have in common."""
-
     known: ClassVar[Exactness] = Exactness.EXACT
 
     @property
@@ -56,7 +54,6 @@ class _TranslatedNoise(Translation):
         """Moved so many times as far."""
 
     def law(self) -> Finite:
-        """The noise against the same, moved."""
         return Finite(*self.atoms(), mirrored=True, translation=self, known=self.known)
 
     def group(self, size: int) -> FiniteStep | None:
@@ -202,7 +199,7 @@ def _whole_reach(sensitivity: object, shift: object) -> tuple[int, int]:
         raise InputError(
             f"shift is {moved}, more than the sensitivity {most}: "
             "one person cannot move the answer further, so raise the sensitivity or lower the shift",
-            parameter="shift",
+            "shift",
         )
     return most, moved
 
@@ -310,7 +307,7 @@ def discrete_gaussian(
         raise InputError(
             f"sigma is {s:g}: at most {MOST_ATOMS / 80:g} can be enumerated, so use gaussian(sigma={s:g}), "
             "which is the same to double precision at this size",
-            parameter="sigma",
+            "sigma",
         )
     law = Finite.moved(DiscreteNormal(s), d)
     neighbours = parse_relation(neighbours)
@@ -361,7 +358,7 @@ def skellam(
         raise InputError(
             f"variance is {v:g} for a shift of {d}: at most {MOST_ATOMS:g} outcomes can be enumerated, "
             f"so use gaussian(sigma={math.sqrt(v):g}), which Skellam noise tends to",
-            parameter="variance",
+            "variance",
         )
     neighbours = parse_relation(neighbours)
     parameters = {"variance": v, "sensitivity": most, "shift": d, "neighbours": neighbours.value}
@@ -404,7 +401,7 @@ def randomized_response(
     else:
         p = float(checks.probability("truth", checks.scalar("truth", truth), closed=False))
         if p <= 1 / answers:
-            raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}", parameter="truth")
+            raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}", "truth")
         eps = math.log(p) - math.log1p(-p) + math.log(answers - 1)
     honest = -np.log1p((answers - 1) * np.exp(-eps))
     log_p0, llr = [honest, honest - eps], [-eps, eps]
@@ -457,9 +454,7 @@ def staircase(
     )
     moved = most if shift is None else float(checks.at_least("shift", checks.scalar("shift", shift), 0.0))
     if moved > most:
-        raise InputError(
-            f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity", parameter="shift"
-        )
+        raise InputError(f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity", "shift")
     g = 1 / (1 + math.exp(eps / 2)) if gamma is None else checks.scalar("gamma", gamma)
     checks.probability("gamma", g)
     law = Staircase(eps, Fraction(g), Fraction(moved) / Fraction(most)).law()
@@ -569,7 +564,7 @@ def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
         raise InputError(f"p0 and p1 have shapes {a.shape} and {b.shape}: give two lists of equal length")
     for name, p in (("p0", a), ("p1", b)):
         if abs(p.sum() - 1) > 1e-9:
-            raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
+            raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", name)
     law = Finite.of(a / a.sum(), b / b.sum())
     return Experiment(law, "finite", {"outcomes": int(a.size)}, worlds=Worlds(WorldsKind.OTHER))
 
@@ -716,7 +711,7 @@ def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamar
     """
     eps, same = _local_epsilon(epsilon), float(checks.probability("collision", checks.scalar("collision", collision)))
     if not isinstance(hadamard, bool | np.bool_):
-        raise InputError(f"hadamard is {hadamard!r:.40}: give True or False", parameter="hadamard", value=hadamard)
+        raise InputError(f"hadamard is {hadamard!r:.40}: give True or False", "hadamard", value=hadamard)
     if same == 1:
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:

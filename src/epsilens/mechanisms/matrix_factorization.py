@@ -265,9 +265,7 @@ def matrix(
     k, b = _participation_pattern(participations, separation)
     if rate is not None:
         if (k, b) != (1, 1):
-            raise InputError(
-                "rate is given: the groups take turns, so leave out participations and separation", parameter="rate"
-            )
+            raise InputError("rate is given: the groups take turns, so leave out participations and separation", "rate")
         s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
         norm = float(np.sqrt(np.max(_column_norms_squared(column)))) * unit
         parameters = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
@@ -340,9 +338,7 @@ def tree(
 def _dyadic_sensitivity(n: int, k: int, b: int) -> float:
     """√Σ (steps in a block)², over all complete dyadic blocks, of the steps 0, b, …, (k−1)b."""
     if k > _MOST_STEPS:
-        raise InputError(
-            f"participations is {k} at this separation: give at most {_MOST_STEPS}", parameter="participations"
-        )
+        raise InputError(f"participations is {k} at this separation: give at most {_MOST_STEPS}", "participations")
     steps, total = b * np.arange(k, dtype=np.int64), 0.0
     for level in range(n.bit_length()):
         block = steps >> level
@@ -418,7 +414,7 @@ def _amplified_experiment(
         raise InputError(
             f"rate is {q:g} with {b} bands: a batch is drawn from one of {b} groups, so give a rate of at most "
             f"{1 / b:.6g}",
-            parameter="rate",
+            "rate",
         )
     drawn = dpsgd(sigma=sigma, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
     said = {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
@@ -438,14 +434,14 @@ def _normalize_matrix(given: ArrayLike) -> tuple[Any, float]:
         raise InputError(
             f"C has shape {held.shape}: give a matrix with a column for each step, or the first column of a Toeplitz "
             "matrix",
-            parameter="C",
+            "C",
         )
     most = _MOST_STEPS if held.ndim == 1 else _MOST_COLUMNS
     if held.shape[-1] > most:
-        raise InputError(f"C has {held.shape[-1]} columns: give at most {most}", parameter="C")
+        raise InputError(f"C has {held.shape[-1]} columns: give at most {most}", "C")
     unit = float(abs(held).max())
     if unit == 0:
-        raise InputError("C is 0 everywhere, so nothing is released: give a matrix with other entries", parameter="C")
+        raise InputError("C is 0 everywhere, so nothing is released: give a matrix with other entries", "C")
     return held / unit, unit
 
 
@@ -464,7 +460,7 @@ def _bandwidth(held: Any) -> int:
     rows, columns = held.nonzero()
     below = rows - columns
     if below.min() < 0 or held.shape[0] != held.shape[1]:
-        raise InputError("C is no square lower triangular matrix: bands are those of one that is", parameter="C")
+        raise InputError("C is no square lower triangular matrix: bands are those of one that is", "C")
     return int(below.max()) + 1
 
 
@@ -501,7 +497,7 @@ def _check_dense(n: int) -> None:
         raise InputError(
             f"C has {n} columns that overlap: give at most {_MOST_DENSE}, a sparse matrix whose columns do not overlap "
             "at this separation, or the falling first column of a Toeplitz matrix",
-            parameter="C",
+            "C",
         )
 
 

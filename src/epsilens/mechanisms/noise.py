@@ -49,7 +49,7 @@ def sensitivity_and_shift(sensitivity: ArrayLike, shift: ArrayLike | None) -> tu
         raise InputError(
             f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
             "one person cannot move the answer further, so raise the sensitivity or lower the shift",
-            parameter="shift",
+            "shift",
         )
     return most, moved
 
@@ -62,7 +62,7 @@ def privacy_loss_ratio(name: str, most: Array, noise: Array) -> Array:
         raise InputError(
             f"{name} is {np.min(noise):g} for a sensitivity of {np.max(most):g}: "
             "give noise between 0.0001 and 1e300 times the sensitivity",
-            parameter=name,
+            name,
         )
     return value
 
@@ -75,7 +75,7 @@ def _noise_for_loss(name: str, loss: Array, most: Array) -> Array:
         raise InputError(
             f"{name} asks for a sensitivity of {np.max(most):g} over {np.min(loss):g}, noise that is no double: "
             "give more of it, or smaller units",
-            parameter=name,
+            name,
         )
     return value
 
@@ -86,7 +86,7 @@ def _check_norm(norm: str, right: str, noise: str) -> None:
         raise InputError(
             f"norm is {norm!r}: {noise} noise is calibrated to the {right} sensitivity, so give that "
             f"(for d coordinates, L1 is at most √d times L2)",
-            parameter="norm",
+            "norm",
         )
 
 
@@ -265,7 +265,7 @@ def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
         raise InputError(
             f"epsilon is {epsilon:g}: the classical calibration is proven only for 0 < epsilon < 1, "
             "so use calibration='analytic'",
-            parameter="epsilon",
+            "epsilon",
         )
     return float(epsilon / np.sqrt(2 * np.log(1.25 / delta)))
 
@@ -342,17 +342,13 @@ def calibrate_noise(
     kind = said if noise is None else checks.one_of("noise", noise, NOISES)
     if scale is not None and kind == "gaussian":
         raise InputError(
-            "scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta",
-            parameter="scale",
+            "scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta", "scale"
         )
     if sigma is not None and kind == "laplace":
-        raise InputError(
-            "sigma belongs to gaussian noise and noise is 'laplace': give scale or epsilon", parameter="sigma"
-        )
+        raise InputError("sigma belongs to gaussian noise and noise is 'laplace': give scale or epsilon", "sigma")
     if (delta is not None) != (kind == "gaussian" and which == "epsilon"):
         raise InputError(
-            "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there",
-            parameter="delta",
+            "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there", "delta"
         )
     checks.one_of("calibration", calibration, ("analytic", "classical"))
     most = checks.positive("sensitivity", sensitivity)
@@ -386,6 +382,6 @@ def _check_unit(unit: Array, name: str, value: ArrayLike) -> Array:
     if not np.all(unit <= _LARGEST):
         raise InputError(
             f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units",
-            parameter=name,
+            name,
         )
     return unit

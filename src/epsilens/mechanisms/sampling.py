@@ -58,7 +58,7 @@ def sampling_rate(value: object) -> float:
     """A probability of being drawn: 0, or large enough to be counted with."""
     rate = float(checks.probability("rate", checks.scalar("rate", value)))
     if 0 < rate < _LEAST_RATE:
-        raise InputError(f"rate is {rate:g}: give 0, or a probability of at least {_LEAST_RATE:g}", parameter="rate")
+        raise InputError(f"rate is {rate:g}: give 0, or a probability of at least {_LEAST_RATE:g}", "rate")
     return rate
 
 

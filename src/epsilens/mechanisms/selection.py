@@ -78,12 +78,12 @@ def _sensitivity(sensitivity: object) -> float:
 def _monotonic(value: object, neighbours: Relation) -> bool:
     """Whether one person moves all scores the same way, which a record that takes another's place does not."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"monotonic is {value!r}: give True or False", parameter="monotonic")
+        raise InputError(f"monotonic is {value!r}: give True or False", "monotonic")
     if value and neighbours is Relation.REPLACE:
         raise InputError(
             "monotonic is True with neighbours='replace': where a record is replaced one score may rise and another "
             "fall, so leave it out, or give neighbours='add-remove'",
-            parameter="monotonic",
+            "monotonic",
         )
     return bool(value)
 
@@ -144,7 +144,7 @@ def exponential(
         return _selection_experiment(BoundedRange(eps), "exponential", parameters, neighbours)
     for name, scores in (("scores0", scores0), ("scores1", scores1)):
         if scores is None:
-            raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
+            raise InputError(f"{name} is missing: give the scores in both worlds, or none", name)
     law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
     more = {"neighbours": neighbours.value, "outcomes": int(law.llr.size)}
     return Experiment(law, "exponential", {**parameters, **more}, worlds=worlds_of_relation(neighbours))
@@ -159,13 +159,12 @@ def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float,
         raise InputError(
             "monotonic is True and one score rises while another falls: leave it out, which doubles the noise, or give "
             "scores that all move the same way",
-            parameter="monotonic",
+            "monotonic",
         )
     moved = np.abs(s1 - s0).max()
     if moved > most * (1 + 1e-12):
         raise InputError(
-            f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity",
-            parameter="sensitivity",
+            f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity", "sensitivity"
         )
     log_p0 = rate * (s0 - s0.max())
     log_p0 = log_p0 - logsumexp(log_p0)
@@ -241,7 +240,7 @@ def noisy_max(
         if not 1e-15 <= eps <= _MOST:
             raise InputError(
                 f"scale is {b:g} for a sensitivity of {most:g}: give one from {way / _MOST:.6g} to {way * 1e15:.6g}",
-                parameter="scale",
+                "scale",
             )
     parameters = {"epsilon": eps, "scale": way / eps, "noise": str(drawn), "sensitivity": most, "monotonic": rises}
     return _selection_experiment(_LAWS[drawn](eps), "noisy_max", parameters, neighbours)
@@ -343,7 +342,7 @@ def top_k(
     eps, most = _epsilon(epsilon), _sensitivity(sensitivity)
     times = checks.integer("k", k, low=1, high=10**6)
     if eps * times > 1e4:
-        raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
+        raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", "k")
     parameters: dict[str, object] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
     neighbours = parse_relation(neighbours)
     parameters["monotonic"] = _monotonic(monotonic, neighbours)
@@ -419,7 +418,7 @@ def sparse_vector(
     parameters: dict[str, float] = {}
     if epsilon is not None:
         if any(v is not None for v in scales.values()):
-            raise InputError("epsilon is given beside a scale: give epsilon, or both scales", parameter="epsilon")
+            raise InputError("epsilon is given beside a scale: give epsilon, or both scales", "epsilon")
         eps = _epsilon(epsilon)
     else:
         for name, value in scales.items():
@@ -427,7 +426,7 @@ def sparse_vector(
                 raise InputError(
                     f"{name} is missing: without noise on both the threshold and the queries the technique is not "
                     "private, so give both scales, or epsilon",
-                    parameter=name,
+                    name,
                 )
             parameters[name] = float(checks.positive(name, checks.scalar(name, value)))
         eps = most / parameters["threshold_scale"] + (1 if same else 2) * count * most / parameters["query_scale"]
@@ -435,7 +434,7 @@ def sparse_vector(
             raise InputError(
                 f"threshold_scale and query_scale make an epsilon of {eps:.6g}: give scales that make one from 1e-15 "
                 f"to {_MOST:g}",
-                parameter="query_scale",
+                "query_scale",
             )
     claim = pure(epsilon=eps, neighbours=neighbours)
     more = {"above": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours.value}
@@ -498,16 +497,16 @@ def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike
     if not isinstance(experiment, Experiment):
         raise InputError("repeat_and_select needs an experiment: give what gaussian, dpsgd and the like return")
     if experiment.many:
-        raise InputError("this is many experiments at once: give one", parameter="experiment")
+        raise InputError("this is many experiments at once: give one", "experiment")
     runs = float(checks.in_range("mean", checks.scalar("mean", mean), 1.0, 1e12))
     shape = float(checks.in_range("eta", checks.scalar("eta", eta), -1.0, 1e3))
     if shape == -1:
-        raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", parameter="eta")
+        raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", "eta")
     orders, once = _divergences(experiment)
     if not np.isfinite(once).any():
         raise InputError(
             f"{experiment.name} has no finite Rényi divergence above order 1, so nothing is known of its best run",
-            parameter="experiment",
+            "experiment",
         )
     bound = once
     if runs > 1:

@@ -484,14 +484,13 @@ def _local_epsilon(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -
         k = None if answers is None else checks.integer("answers", answers, low=2, high=10**6)
         return float(checks.in_range("epsilon", checks.scalar("epsilon", epsilon), 1e-12, 700.0)), k
     if answers is not None:
-        raise InputError("answers belongs to a number: leave it out beside an experiment", parameter="answers")
+        raise InputError("answers belongs to a number: leave it out beside an experiment", "answers")
     if epsilon.many:
-        raise InputError("shuffled needs one experiment: build it from numbers, not arrays", parameter="epsilon")
+        raise InputError("shuffled needs one experiment: build it from numbers, not arrays", "epsilon")
     eps = float(require_independent(epsilon).epsilon())
     if not math.isfinite(eps):
         raise InputError(
-            f"{epsilon.name} has no finite epsilon: shuffling hides only what is pure ε-DP before it",
-            parameter="epsilon",
+            f"{epsilon.name} has no finite epsilon: shuffling hides only what is pure ε-DP before it", "epsilon"
         )
     k = epsilon.parameters["k"] if epsilon.origin == "randomized_response" else None
     return float(checks.in_range("epsilon", np.asarray(eps), 1e-12, 700.0)), k

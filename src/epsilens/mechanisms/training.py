@@ -79,7 +79,7 @@ def _reject_ambiguous_lists(varied: Mapping[str, Any]) -> None:
             f"{' and '.join(alike)} are lists of one length, which may be one training or many: for one training on a "
             f"schedule give schedule={{{lists}}}, for many trainings use sweep or give shapes that make a grid, such "
             f"as np.asarray({alike[0]})[:, None]",
-            parameter=alike[0],
+            alike[0],
         )
 
 
@@ -204,9 +204,7 @@ def dpsgd(
     if schedule is not None:
         given |= _schedule_columns(schedule, [name for name, value in given.items() if value is not None])
     if given["sigma"] is None:
-        raise InputError(
-            "dpsgd needs sigma, the noise in clipping norms: give it, or a schedule of it", parameter="sigma"
-        )
+        raise InputError("dpsgd needs sigma, the noise in clipping norms: give it, or a schedule of it", "sigma")
     rows = _segments({name: value for name, value in given.items() if value is not None}, how)
     parameters = _training_parameters(given, rows, how, said)
     if size > 1:
@@ -243,7 +241,7 @@ def _training_law(
         if people > 1:
             raise InputError(
                 f"people is {people}: no bound is known of a group in truncated batches, so give 1, or other batches",
-                parameter="people",
+                "people",
             )
         return truncated_batches_law(rows, neighbours, width), (_CUT,)
     steps = [(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows]
@@ -260,12 +258,12 @@ def _noise_multiplier(sigma: object, std: object, clip: object) -> float:
         raise InputError(
             "clip is given without std: sigma is in clipping norms already, so that clip changes nothing; leave it "
             "out, or give the noise itself as std",
-            parameter="clip",
+            "clip",
         )
     if clip is None:
-        raise InputError("std is given without clip: give the norm that gradients are clipped to", parameter="std")
+        raise InputError("std is given without clip: give the norm that gradients are clipped to", "std")
     if sigma is not None:
-        raise InputError("sigma and std are both given: give the noise once", parameter="std")
+        raise InputError("sigma and std are both given: give the noise once", "std")
     noise, norm = (float(checks.in_range(name, v, 1e-100, 1e100)) for name, v in (("std", std), ("clip", clip)))
     return noise / norm
 
@@ -282,25 +280,23 @@ def _schedule_columns(schedule: object, beside: Sequence[str]) -> dict[str, list
     elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
         if any(set(row) != set(schedule[0]) for row in schedule):
             raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
-                             parameter="schedule")  # fmt: skip
+                             "schedule")  # fmt: skip
         columns = {name: [row[name] for row in schedule] for name in schedule[0]}
     else:
         raise InputError(
             f"schedule is a {type(schedule).__name__}: give lists by name, such as {{'sigma': [1.0, 0.8], "
             "'steps': [500, 500]}, or such rows",
-            parameter="schedule",
+            "schedule",
         )
     for name, column in columns.items():
         if name not in _SCHEDULED:
-            raise InputError(
-                f"schedule has {name!r}: it may have {', '.join(_SCHEDULED)}", parameter="schedule", value=name
-            )
+            raise InputError(f"schedule has {name!r}: it may have {', '.join(_SCHEDULED)}", "schedule", value=name)
         if name in beside:
-            raise InputError(f"{name} is given beside its schedule: give one of them", parameter=name)
+            raise InputError(f"{name} is given beside its schedule: give one of them", name)
         if isinstance(column, str) or not np.iterable(column):
             raise InputError(
                 f"{name} in schedule is {column!r}: give a list there, or {name}= beside it where it holds throughout",
-                parameter="schedule",
+                "schedule",
             )
     return {name: list(column) for name, column in columns.items()}
 
@@ -317,7 +313,7 @@ def _parse_schedule(text: str) -> dict[str, list[float]]:
         if not equals or not column or name in columns:
             raise InputError(
                 f"schedule has {word[:40]!r}: write names and numbers, each once, such as 'sigma=1,0.8 steps=500,500'",
-                parameter="schedule",
+                "schedule",
             )
         columns[name] = column
     return columns
@@ -350,18 +346,16 @@ def _segments(given: dict[str, Any], how: Batches) -> list[ScheduleSegment]:
     if not sized and ("rate" not in given or "epochs" in given):
         raise InputError("dpsgd needs rate and steps, or n, batch and epochs (or steps): give one of these")
     if ("epochs" in given) == ("steps" in given):
-        raise InputError("dpsgd needs steps or epochs, and not both: give one of them", parameter="steps")
+        raise InputError("dpsgd needs steps or epochs, and not both: give one of them", "steps")
     if ("truncation" in given) != (how is Batches.TRUNCATED):
         raise InputError(
             "truncation is the largest size of a batch that is cut: give it with batches='truncated', and only there",
-            parameter="truncation",
+            "truncation",
         )
     rows = [_segment(entry, several, how) for entry, several in _schedule_entries(given)]
     if not any(row.steps for row in rows):
         name = "steps" if "steps" in given else "epochs"
-        raise InputError(
-            f"{name} is 0 throughout: give a number of at least 1 somewhere in the schedule", parameter=name
-        )
+        raise InputError(f"{name} is 0 throughout: give a number of at least 1 somewhere in the schedule", name)
     return rows
 
 
@@ -424,10 +418,7 @@ def _check_number(name: str, value: object) -> None:
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         kind = "" if value is None else f", {type_phrase(value)}"
-        raise InputError(
-            f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule",
-            parameter=name,
-        )
+        raise InputError(f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule", name)
 
 
 # The central limit theorem of DP-SGD, which is no guarantee.
@@ -551,7 +542,7 @@ def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: 
     """
     psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
     if checks.scalar("rate", rate) == 0:
-        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", parameter="rate")
+        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", "rate")
     if not _LEAST_PSI <= psi <= _MOST_PSI:
         raise InputError(
             f"sigma, rate and steps make a ψ of {psi:.3g}: give some that make one from {_LEAST_PSI:g} to {_MOST_PSI:g}"

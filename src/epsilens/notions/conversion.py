@@ -130,7 +130,7 @@ def sure(notion: Notion, epsilon: float) -> float:
     (0.7311, 0.8161, 0.7301)
     """
     if not isinstance(notion, Notion):
-        raise InputError(f"notion is {notion!r:.40}: give one that find() returns", parameter="notion")
+        raise InputError(f"notion is {notion!r:.40}: give one that find() returns", "notion")
     checks.at_least("epsilon", checks.scalar("epsilon", epsilon), 0.0)
     if notion.kind == "nats":
         return even_odds_success(epsilon)
@@ -271,9 +271,7 @@ def _checked_epsilon(epsilon: object) -> float:
 def _checked_conditions(conditions: dict[str, Any]) -> dict[str, Any]:
     unknown = next((name for name in conditions if name not in Conditions.__slots__), None)
     if unknown is not None:
-        raise InputError(
-            f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}", parameter=unknown
-        )
+        raise InputError(f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}", unknown)
     return conditions
 
 

@@ -200,13 +200,9 @@ def _edge_test(graph: Graph) -> Callable[[Hashable, Hashable], bool]:
     try:
         pairs = {frozenset(pair) for pair in graph}
     except TypeError:
-        raise InputError(
-            f"graph is {graph!r}: give pairs of values, or a function of two values", parameter="graph"
-        ) from None
+        raise InputError(f"graph is {graph!r}: give pairs of values, or a function of two values", "graph") from None
     if any(len(pair) != 2 for pair in pairs):
-        raise InputError(
-            "graph has an entry that is no pair of different values: give pairs such as (0, 1)", parameter="graph"
-        )
+        raise InputError("graph has an entry that is no pair of different values: give pairs such as (0, 1)", "graph")
     return lambda x, y: frozenset((x, y)) in pairs
 
 
@@ -241,12 +237,12 @@ def diameter(values: Sequence[Hashable], graph: Graph = None) -> float:
     try:
         labels = list(values)
     except TypeError:
-        raise InputError(f"values is {values!r:.40}: give a list of values", parameter="values") from None
+        raise InputError(f"values is {values!r:.40}: give a list of values", "values") from None
     if any(isinstance(label, np.ndarray | list | dict | set) for label in labels):
-        raise InputError(f"values is {values!r:.40}: give a list of single values", parameter="values")
+        raise InputError(f"values is {values!r:.40}: give a list of single values", "values")
     edge, n = _edge_test(graph), len(labels)
     if n > _MOST_VALUES:
-        raise InputError(f"values are {n:,}: give at most {_MOST_VALUES}, or the diameter itself", parameter="values")
+        raise InputError(f"values are {n:,}: give at most {_MOST_VALUES}, or the diameter itself", "values")
     steps = np.array(
         [[0.0 if i == j else 1.0 if edge(labels[i], labels[j]) else np.inf for j in range(n)] for i in range(n)]
     )
@@ -301,13 +297,10 @@ def _constrained_pairs(
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
     mask = checked_mechanism(mechanism).event(constraint, "constraint")
     if not mask.any():
-        raise InputError(
-            "constraint is true of no database: give one that some database satisfies", parameter="constraint"
-        )
+        raise InputError("constraint is true of no database: give one that some database satisfies", "constraint")
     if mask.sum() > _MOST_PAIRED:
         raise InputError(
-            f"constraint leaves {mask.sum()} databases: give one that leaves at most {_MOST_PAIRED}",
-            parameter="constraint",
+            f"constraint leaves {mask.sum()} databases: give one that leaves at most {_MOST_PAIRED}", "constraint"
         )
     cells = np.argwhere(mask)
     ratio = mechanism.log_ratio[mask]
@@ -381,12 +374,12 @@ def pufferfish(
     priors = _priors(mechanism, prior)
     if secrets is None:
         if pairs is not None:
-            raise InputError("pairs is given without secrets: give the secrets they are made of", parameter="pairs")
+            raise InputError("pairs is given without secrets: give the secrets they are made of", "pairs")
         return max(_record_loss(mechanism, theta) for theta in priors)
     if not isinstance(secrets, Mapping):
-        raise InputError(f"secrets is {secrets!r:.40}: give a mapping from names to events", parameter="secrets")
+        raise InputError(f"secrets is {secrets!r:.40}: give a mapping from names to events", "secrets")
     if pairs is not None and not isinstance(pairs, Iterable):
-        raise InputError(f"pairs is {pairs!r:.40}: give pairs of names of secrets", parameter="pairs")
+        raise InputError(f"pairs is {pairs!r:.40}: give pairs of names of secrets", "pairs")
     events = {name: mechanism.event(holds, f"secret {name!r}") for name, holds in secrets.items()}
     if pairs is None:
         chosen = [(a, b) for a, b in combinations(events, 2) if not (events[a] & events[b]).any()]
@@ -406,16 +399,15 @@ def _checked_pair(pair: Iterable[str], events: Mapping[str, Mask]) -> tuple[str,
     try:
         a, b = pair
     except (TypeError, ValueError):
-        raise InputError(f"pairs has {pair!r}: give pairs of names of secrets", parameter="pairs") from None
+        raise InputError(f"pairs has {pair!r}: give pairs of names of secrets", "pairs") from None
     for name in (a, b):
         if name not in events:
             raise InputError(
-                f"pairs has the secret {name!r}: give secrets among {', '.join(map(repr, events))}", parameter="pairs"
+                f"pairs has the secret {name!r}: give secrets among {', '.join(map(repr, events))}", "pairs"
             )
     if (events[a] & events[b]).any():
         raise InputError(
-            f"pairs has {a!r} and {b!r}, which can both be true: give secrets that exclude each other",
-            parameter="pairs",
+            f"pairs has {a!r} and {b!r}, which can both be true: give secrets that exclude each other", "pairs"
         )
     return a, b
 
@@ -511,7 +503,7 @@ def membership(
     if events is not None and whole:
         raise InputError("events and level='database' are both given: give one of them")
     if not isinstance(events, Mapping | None):
-        raise InputError(f"events is {events!r:.40}: give a mapping of names to events", parameter="events")
+        raise InputError(f"events is {events!r:.40}: give a mapping of names to events", "events")
     kept = checked_mechanism(mechanism)
     masks = None if events is None else [kept.event(e, f"event {name!r}") for name, e in events.items()]
     worst = 0.0

@@ -135,23 +135,21 @@ class Conditions(ValueSemantics):
         if self.dependent is not None and self.records is not None and self.dependent > self.records:
             raise InputError(
                 f"dependent is {self.dependent}: give at most the number of records, which is {self.records}",
-                parameter="dependent",
+                "dependent",
             )
         for name in ("full", "constrained"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} is {getattr(self, name)!r}: give True or False", parameter=name)
+                raise InputError(f"{name} is {getattr(self, name)!r}: give True or False", name)
         d = checks.at_least("diameter", self.diameter, 1.0, infinite=True)
         if d.ndim or (math.isfinite(float(d)) and float(d) != int(d)):
             raise InputError(
-                f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity", parameter="diameter"
+                f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity", "diameter"
             )
         object.__setattr__(self, "diameter", float(d))
         object.__setattr__(self, "least", checks.scalar("least", checks.in_range("least", self.least, 0.0, 0.5)))
         if self.priors == "every" and (self.full or self.least or self.constrained):
             wrong = "full" if self.full else "least" if self.least else "constrained"
-            raise InputError(
-                f"{wrong} describes one prior, but priors is 'every': leave one of them out", parameter=wrong
-            )
+            raise InputError(f"{wrong} describes one prior, but priors is 'every': leave one of them out", wrong)
 
     @property
     def one(self) -> bool:
@@ -658,4 +656,4 @@ def find(name: object, parameter: str = "notion") -> Notion:
     if isinstance(key, str) and key in NOTIONS:
         return NOTIONS[key]
     shown = repr(name) if len(repr(name)) <= 40 else repr(name)[:37] + "..."
-    raise InputError(f"{parameter} is {shown}: give one of {', '.join(NOTIONS)}", parameter=parameter)
+    raise InputError(f"{parameter} is {shown}: give one of {', '.join(NOTIONS)}", parameter)

@@ -80,18 +80,16 @@ class FiniteMechanism(ValueSemantics):
         outputs: Iterable[Hashable] | None,
     ) -> None:
         if outputs is not None and not isinstance(outputs, Iterable):
-            raise InputError(f"outputs is {outputs!r:.40}: give a name for each column", parameter="outputs")
+            raise InputError(f"outputs is {outputs!r:.40}: give a name for each column", "outputs")
         names = tuple(range(ratio.shape[1])) if outputs is None else tuple(outputs)
         if len(names) != ratio.shape[1]:
             raise InputError(
-                f"outputs has {len(names)} names for {ratio.shape[1]} columns: give one for each column",
-                parameter="outputs",
+                f"outputs has {len(names)} names for {ratio.shape[1]} columns: give one for each column", "outputs"
             )
         every = _bit_tuples(ratio.shape[0]) if databases is None else _checked_databases(databases)
         if len(every) != ratio.shape[0]:
             raise InputError(
-                f"databases has {len(every)} entries for {ratio.shape[0]} rows: give one for each row",
-                parameter="databases",
+                f"databases has {len(every)} entries for {ratio.shape[0]} rows: give one for each row", "databases"
             )
         values = tuple(tuple(dict.fromkeys(column)) for column in zip(*every, strict=True))
         sizes = tuple(len(v) for v in values)
@@ -99,7 +97,7 @@ class FiniteMechanism(ValueSemantics):
             raise InputError(
                 f"databases has {len(set(every))} different tuples where its values make {math.prod(sizes)}: give "
                 "every combination of the records' values once",
-                parameter="databases",
+                "databases",
             )
         where = [{v: j for j, v in enumerate(some)} for some in values]
         place = np.array([np.ravel_multi_index([w[v] for w, v in zip(where, d, strict=True)], sizes) for d in every])
@@ -156,17 +154,14 @@ class FiniteMechanism(ValueSemantics):
             known = set(self.databases)
             unknown = next((d for d in given if d not in known), None)
             if unknown is not None:
-                raise InputError(
-                    f"{name} has the database {unknown!r}: give databases of the mechanism", parameter=name
-                )
+                raise InputError(f"{name} has the database {unknown!r}: give databases of the mechanism", name)
             weights = np.array([given.get(d, 0.0) for d in self.databases], dtype=object)
             flat = _checked_weights(name, weights.tolist())
         else:
             flat = _checked_weights(name, prior)
         if flat.size != len(self.databases):
             raise InputError(
-                f"{name} has {flat.size} probabilities: give one for each of {len(self.databases)} databases",
-                parameter=name,
+                f"{name} has {flat.size} probabilities: give one for each of {len(self.databases)} databases", name
             )
         placed = np.empty_like(flat)
         placed[self._place] = flat
@@ -182,9 +177,7 @@ class FiniteMechanism(ValueSemantics):
             known = set(self.databases)
             unknown = next((d for d in wanted if d not in known), None)
             if unknown is not None:
-                raise InputError(
-                    f"{name} has the database {unknown!r}: give databases of the mechanism", parameter=name
-                )
+                raise InputError(f"{name} has the database {unknown!r}: give databases of the mechanism", name)
             true = [d in wanted for d in self.databases]
         mask = np.empty(len(true), dtype=bool)
         mask[self._place] = true
@@ -217,21 +210,17 @@ def grid(records: int, values: Sequence[Any]) -> tuple[Database, ...]:
         each = [list(v) for v in listed] if listed and isinstance(listed[0], (list, tuple)) else [listed] * n
         hash(tuple(v for some in each for v in some))
     except TypeError:
-        raise InputError(
-            f"values is {values!r}: give a list of the values a record may have", parameter="values"
-        ) from None
+        raise InputError(f"values is {values!r}: give a list of the values a record may have", "values") from None
     if len(each) != n:
-        raise InputError(f"values has {len(each)} lists for {n} records: give one for each record", parameter="values")
+        raise InputError(f"values has {len(each)} lists for {n} records: give one for each record", "values")
     for some in each:
         if not some or len(set(some)) != len(some):
-            raise InputError(
-                "values has a record with no value or with one twice: give different values", parameter="values"
-            )
+            raise InputError("values has a record with no value or with one twice: give different values", "values")
     if math.prod(len(v) for v in each) > _MOST_DATABASES:
         raise InputError(
             f"values makes {math.prod(len(v) for v in each)} databases: give fewer records or values, at most "
             f"{_MOST_DATABASES} databases",
-            parameter="values",
+            "values",
         )
     return tuple(tuples(*each))
 
@@ -274,7 +263,7 @@ def randomized_response(
     """
     e, every = _loss(epsilon), grid(records, values)
     if not callable(of):
-        raise InputError(f"of is {of!r:.40}: give a function of the database", parameter="of")
+        raise InputError(f"of is {of!r:.40}: give a function of the database", "of")
     told = [of(d) for d in every]
     answers: list[Any] = list(dict.fromkeys(told))
     if all(isinstance(t, (int, float)) for t in told):
@@ -312,12 +301,10 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> F
     e, every = _loss(epsilon), grid(records, values)
     sums, width = _sums(every)
     if not np.array_equal(sums, np.round(sums)):
-        raise InputError(
-            "values has numbers that are not whole: give whole numbers, or use laplace_sum", parameter="values"
-        )
+        raise InputError("values has numbers that are not whole: give whole numbers, or use laplace_sum", "values")
     low, high = int(sums.min()), int(sums.max())
     if len(every) * (high - low + 1) > _MOST_CELLS:
-        raise InputError(f"values makes sums from {low} to {high}: give values closer together", parameter="values")
+        raise InputError(f"values makes sums from {low} to {high}: give values closer together", "values")
     answers = np.arange(low, high + 1)
     step = e / width
     ratio = -step * np.abs(answers[None, :] - sums[:, None])
@@ -361,8 +348,7 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     cuts = np.unique(np.concatenate([np.unique(sums), np.linspace(sums.min(), sums.max(), n + 1)]))
     if len(every) * (cuts.size + 1) > _MOST_CELLS:
         raise InputError(
-            f"cells is {n}: give fewer, at most {_MOST_CELLS // len(every)} for {len(every)} databases",
-            parameter="cells",
+            f"cells is {n}: give fewer, at most {_MOST_CELLS // len(every)} for {len(every)} databases", "cells"
         )
     left, right = np.concatenate([[-np.inf], cuts]), np.concatenate([cuts, [np.inf]])
     rate = e / width
@@ -378,20 +364,18 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     """Σ of each database, and the most one record can change it."""
     raw = np.asarray([list(d) for d in every])
     if raw.dtype.kind not in "iuf":
-        raise InputError(f"values has {every[0][0]!r}, which cannot be summed: give numbers", parameter="values")
+        raise InputError(f"values has {every[0][0]!r}, which cannot be summed: give numbers", "values")
     table = checks.real("values", raw)
     width = float((table.max(axis=0) - table.min(axis=0)).max())
     if width == 0:
-        raise InputError("values has only one value for each record: give at least two", parameter="values")
+        raise InputError("values has only one value for each record: give at least two", "values")
     return table.sum(axis=1), width
 
 
 def checked_mechanism(mechanism: object) -> FiniteMechanism:
     """The mechanism, if it is one."""
     if not isinstance(mechanism, FiniteMechanism):
-        raise InputError(
-            f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", parameter="mechanism"
-        )
+        raise InputError(f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", "mechanism")
     return mechanism
 
 
@@ -450,8 +434,7 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
     each = marginals * mechanism.records if len(marginals) == 1 else marginals
     if len(each) != mechanism.records:
         raise InputError(
-            f"marginals has {len(each)} laws for {mechanism.records} records: give one, or one for each",
-            parameter="marginals",
+            f"marginals has {len(each)} laws for {mechanism.records} records: give one, or one for each", "marginals"
         )
     laws: list[dict[Hashable, float]] = []
     for i, (law, values) in enumerate(zip(each, mechanism.values, strict=True)):
@@ -460,7 +443,7 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
         if weights.size != len(values):
             raise InputError(
                 f"marginal {i + 1} has {weights.size} probabilities: give one for each of {len(values)} values",
-                parameter="marginals",
+                "marginals",
             )
         laws.append(dict(zip(values, weights.tolist(), strict=True)))
     return np.array([math.prod(law[v] for law, v in zip(laws, d, strict=True)) for d in mechanism.databases])
@@ -472,39 +455,32 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
 def _check_label(name: object) -> None:
     """Refuse what no sentence can call an argument by."""
     if not isinstance(name, str):
-        raise InputError(
-            f"name is {type_phrase(name)}: give a text, which sentences call the argument by", parameter="name"
-        )
+        raise InputError(f"name is {type_phrase(name)}: give a text, which sentences call the argument by", "name")
 
 
 def _checked_weights(name: str, value: object) -> Array:
     """One list of probabilities that sum to one."""
     p = checks.probability(name, value).ravel()
     if p.size == 0:
-        raise InputError(f"{name} is empty: give probabilities that sum to 1", parameter=name)
+        raise InputError(f"{name} is empty: give probabilities that sum to 1", name)
     total = math.fsum(p.tolist())
     if abs(total - 1) > _TOLERANCE:
-        raise InputError(f"{name} sums to {total:.12g}: give probabilities that sum to 1", parameter=name)
+        raise InputError(f"{name} sums to {total:.12g}: give probabilities that sum to 1", name)
     return p / total
 
 
 def _checked_rows(name: str, value: ArrayLike) -> Array:
     p = checks.probability(name, value)
     if p.ndim != 2 or p.size == 0:
-        raise InputError(
-            f"{name} has shape {p.shape}: give a row for each database and a column for each answer", parameter=name
-        )
+        raise InputError(f"{name} has shape {p.shape}: give a row for each database and a column for each answer", name)
     if p.shape[0] > _MOST_DATABASES or p.size > _MOST_CELLS:
         raise InputError(
-            f"{name} has shape {p.shape}: give at most {_MOST_DATABASES} databases, {_MOST_CELLS} numbers",
-            parameter=name,
+            f"{name} has shape {p.shape}: give at most {_MOST_DATABASES} databases, {_MOST_CELLS} numbers", name
         )
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1) > _TOLERANCE)
     if wrong.size:
-        raise InputError(
-            f"{name} row {wrong[0] + 1} sums to {total[wrong[0]]:.12g}: give rows that sum to 1", parameter=name
-        )
+        raise InputError(f"{name} row {wrong[0] + 1} sums to {total[wrong[0]]:.12g}: give rows that sum to 1", name)
     # dividing a row that is one already would disturb the last digit, which a small ε needs
     return np.where(np.abs(total - 1)[:, None] > 1e-15 * p.shape[1], p / total[:, None], p)
 
@@ -512,9 +488,7 @@ def _checked_rows(name: str, value: ArrayLike) -> Array:
 def _bit_tuples(rows: int) -> tuple[Database, ...]:
     n = rows.bit_length() - 1
     if rows < 2 or 2**n != rows:
-        raise InputError(
-            f"matrix has {rows} rows, which are not all tuples of bits: give databases", parameter="matrix"
-        )
+        raise InputError(f"matrix has {rows} rows, which are not all tuples of bits: give databases", "matrix")
     return tuple(tuples((0, 1), repeat=n))
 
 
@@ -526,10 +500,10 @@ def _checked_databases(given: Iterable[object]) -> tuple[Database, ...]:
         hash(tuple(every))
     except TypeError:
         raise InputError(
-            "databases has an entry that is no tuple of plain values: give tuples such as (0, 1)", parameter="databases"
+            "databases has an entry that is no tuple of plain values: give tuples such as (0, 1)", "databases"
         ) from None
     if not every or len({len(d) for d in every}) != 1 or not every[0]:
         raise InputError(
-            "databases has tuples of different lengths or none: give one value for each record", parameter="databases"
+            "databases has tuples of different lengths or none: give one value for each record", "databases"
         )
     return tuple(every)

@@ -52,7 +52,7 @@ def named(paper: str) -> str:
     ('000', '002', '004', '003')
     """
     if not isinstance(paper, str):
-        raise InputError(f"paper is {paper!r:.40}: give its number or name as text, such as '002'", parameter="paper")
+        raise InputError(f"paper is {paper!r:.40}: give its number or name as text, such as '002'", "paper")
     ascii_name = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
     key = "".join(letter for letter in ascii_name if letter.isalnum())
     for number, name in PAPERS.items():
@@ -60,7 +60,7 @@ def named(paper: str) -> str:
             return number
     known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
     close = suggestion(key, [*PAPERS.values(), *PAPERS])
-    raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", parameter="paper", value=paper)
+    raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", "paper", value=paper)
 
 
 def reproduction(*papers: str) -> Reproduction:
@@ -133,7 +133,7 @@ class Reproduction(Presented):
             raise InputError(
                 f"output is {str(folder)[:80]!r}, which cannot be written ({why}): give a folder that can, or a new "
                 f"name",
-                parameter="output",
+                "output",
                 value=folder,
             ) from None
         return [page, *written]

@@ -84,8 +84,7 @@ class Attack:
         checks.one_of("known", self.known, ("nothing", "broad", "narrow"))
         if self.n and (self.known == "nothing" or self.n < 2):
             raise InputError(
-                f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer",
-                parameter="n",
+                f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer", "n"
             )
 
     @property
@@ -427,12 +426,7 @@ def figure_3(epsilons: list[float]) -> Numbers:
         return tree(rule_success(epsilon=epsilon, n=_PEOPLE, value=top, mean=mean, bounds=(0, 121)), _PEOPLE)
 
     grid = np.linspace(0.1, 20, 100)
-    readings = {
-        "P_SDA at prior 1/120": sums,
-        "Lee–Clifton bound": bound,
-        "exact": exact,
-        "P_SDA, averages": averages,
-    }
+    readings = {"P_SDA at prior 1/120": sums, "Lee–Clifton bound": bound, "exact": exact, "P_SDA, averages": averages}
     strongest = curve("exact strongest belief", exact, grid)
     return Numbers(
         sweep("epsilon", epsilons, readings),

@@ -300,7 +300,7 @@ def figure4_normal(correlation: float, records: int = 15, scale: float = 1.0) ->
         raise InputError(
             f"correlation is {correlation:g} among {records} records: equal correlations below {least:.6g} cannot "
             "exist, because the covariance would have a negative eigenvalue; give one between that and 1",
-            parameter="correlation",
+            "correlation",
         )
     top = 1 + (records - 1) * correlation
     return tuple(top / (1 + k * correlation) / scale for k in range(records))
@@ -398,9 +398,7 @@ def figure_5(means: list[float], sizes: list[int]) -> Numbers:
             [Series(f"{name} search", tuple((float(r["n"]), r[name]) for r in drawn)) for name in ("fast", "full")]
         )
     grid = range(2, 13)
-    charts.append(
-        [curve("full", _edges, grid), curve("fast, at most", lambda n: n * n * (n - 1), grid)],
-    )
+    charts.append([curve("full", _edges, grid), curve("fast, at most", lambda n: n * n * (n - 1), grid)])
     return Numbers(records, charts, {"worst": max(records, key=lambda r: r["ratio"])})
 
 

@@ -97,12 +97,12 @@ def deniable(likelihoods: Sequence[float], gamma: float, origin: int = 0) -> int
     """
     factor = checks.scalar("gamma", gamma)
     if factor < 1:
-        raise InputError(f"gamma is {factor:g}: give a factor of at least 1", parameter="gamma", value=gamma)
+        raise InputError(f"gamma is {factor:g}: give a factor of at least 1", "gamma", value=gamma)
     given = checks.at_least("likelihoods", likelihoods, 0.0).ravel()
     positive = sorted(given[given > 0].tolist())
     own = float(given[checks.integer("origin", origin, low=0, high=max(given.size - 1, 0))]) if given.size else 0.0
     if own <= 0:
-        raise InputError("the record cannot come from its origin: its likelihood is 0", parameter="likelihoods")
+        raise InputError("the record cannot come from its origin: its likelihood is 0", "likelihoods")
     within = [sum(low <= p <= factor * low for p in positive) for low in positive if low <= own <= factor * low]
     return int(max(within))
 

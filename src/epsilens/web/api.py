@@ -152,7 +152,6 @@ def _share(sent: Any) -> Any:
 
 
 def _annotation(p: Parameter) -> Any:
-    """The type of a parameter with its limits and what it is for."""
     words = p.explained()
     words = words if words[1:2].isupper() else words[:1].lower() + words[1:]
     limits: dict[str, Any] = {"description": words + (f"; {p.shown} unless given" if p.shown else "")}
@@ -204,7 +203,6 @@ def _with_parameters(
 
 
 def error_answer(error: EpsilensError) -> JSONResponse:
-    """An error of the library as an answer."""
     problem = view_state.problem_of(error)
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
@@ -224,7 +222,7 @@ def _query_texts(request: Request, *without: str) -> dict[str, str]:
     pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in without]
     if len({k for k, _ in pairs}) != len(pairs):
         twice = next(k for i, (k, _) in enumerate(pairs) if k in dict(pairs[:i]))
-        raise InputError(f"{twice[:40]} is given twice: give it once", parameter=twice)
+        raise InputError(f"{twice[:40]} is given twice: give it once", twice)
     return dict(pairs)
 
 
@@ -394,7 +392,6 @@ _EXAMPLES = {
 
 @docs_router.get("/api")
 def docs(request: Request) -> Response:
-    """What each address takes and answers."""
     schema = request.app.openapi()
     operations = [
         (path, method, _operation(path, what))

@@ -122,7 +122,6 @@ def stop(app: FastAPI) -> None:
 
 
 async def _tend(app: FastAPI) -> None:
-    """End what nobody wants any more."""
     while True:
         await asyncio.sleep(2)
         try:
@@ -250,5 +249,4 @@ class Server(UvicornServer):
 
 
 def server_of(app: FastAPI) -> Server:
-    """The server that runs an application, and ends what is under way when it is told to stop."""
     return Server(app, lambda: stop(app))

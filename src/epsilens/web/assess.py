@@ -80,8 +80,6 @@ _ORDERS = {
 
 @dataclass(frozen=True)
 class KnownColumn:
-    """A column as the form offers it."""
-
     name: str
     words: str = ""
     family: ColumnFamily = ColumnFamily.UNKNOWN
@@ -105,7 +103,6 @@ class AssessView:
 
     @property
     def name(self) -> str:
-        """What the release calls its table."""
         return self.table or (table_name(self.upload.name) if self.upload else self.wanted or UPLOAD)
 
 
@@ -115,7 +112,6 @@ def table_name(name: str) -> str:
 
 
 def read_plan(text: str) -> Release | None:
-    """The release of a YAML that is right."""
     from ..plan.file import read_release
 
     try:
@@ -127,7 +123,6 @@ def read_plan(text: str) -> Release | None:
 
 @lru_cache(16)
 def _bundled_columns(table: str) -> tuple[KnownColumn, ...]:
-    """The columns of a bundled table with what they mean."""
     return tuple(KnownColumn(name, words.partition(" [")[0]) for name, words in bundled_dataset(table).columns.items())
 
 
@@ -147,7 +142,6 @@ def _known_column(column: Mapping[str, Any]) -> KnownColumn:
 
 
 def view_families(view: AssessView) -> dict[str, ColumnFamily]:
-    """What the values of each column are like."""
     return {c.name: c.family for c in _columns(view)}
 
 
@@ -212,7 +206,6 @@ def assess_page(request: Request, view: AssessView) -> Response:
 
 
 def _downloads(view: AssessView, url: str) -> list[tuple[str, str, str]]:
-    """Links to keep the report and the plan."""
     query = url.partition("?")[2]
     kinds = ("html", "pdf", "csv", "json", "yaml")
     if view.table and url:
@@ -301,7 +294,6 @@ async def _upload_form(request: Request, token: str) -> Response:
 
 
 def _schema_result(request: Request, job: Job) -> Response:
-    """On to the form; or what is wrong with the file, by the file, whatever part of it a check names."""
     assert job.upload is not None
     if job.state is JobState.DONE:
         return RedirectResponse(f"/assess?file={job.upload.token}", 303)
@@ -353,7 +345,6 @@ def _progress(job: Job, then: str) -> Response:
 
 
 def _report_view(job: Job, draft: Draft) -> AssessView:
-    """The report of a job that is over, or the form with what is wrong."""
     text = str(job.request["yaml"])
     view = AssessView(draft.plan, draft.table, job.upload, text=text if draft.by_hand else "", by_hand=draft.by_hand)
     view.job = job.id
@@ -380,7 +371,6 @@ def _report_view(job: Job, draft: Draft) -> AssessView:
 
 @router.get("/assess/job/{id}")
 async def job_view(request: Request, id: str) -> Response:
-    """How far a job is, or what came of it."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None:
         gone = RequestError("there is no such assessment any more: start it again", 404)
@@ -400,7 +390,6 @@ async def job_view(request: Request, id: str) -> Response:
 
 @router.get("/assess/job/{id}/assessment.{kind}")
 def job_file(request: Request, id: str, kind: str) -> Response:
-    """The report on an upload, its numbers or its plan, to keep."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None or job.task != "assess" or job.state is not JobState.DONE or kind not in _KINDS:
         return message_page(404, "Assess", "No report", "There is no such report.")
@@ -409,7 +398,6 @@ def job_file(request: Request, id: str, kind: str) -> Response:
 
 @router.get("/assess/job/{id}/picture/{place}.{kind}")
 def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
-    """One chart of a report, as SVG, PNG or PDF."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     known = job is not None and job.task == "assess" and job.state is JobState.DONE
     made: list[Any] = job.result()["pictures"] if job is not None and known else []
@@ -423,7 +411,6 @@ def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
 
 @router.get("/assess/job/{id}/board")
 def job_board(request: Request, id: str) -> Response:
-    """The report on an upload as one sheet of paper for those who decide."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     if job is None or job.task != "assess" or job.state is not JobState.DONE:
         return message_page(404, "Assess", "No report", "There is no such report.")
@@ -432,7 +419,6 @@ def job_board(request: Request, id: str) -> Response:
 
 @router.get("/assess/board")
 async def board_view(request: Request, yaml: str = "") -> Response:
-    """The report on a bundled table as one sheet of paper."""
     try:
         check_size(yaml)
         made = await assess_answer(request, yaml)
@@ -508,7 +494,6 @@ def redirect_to_draft(request: Request, view: AssessView) -> Response:
 
 @router.get("/assess/entry/{key}")
 def entry_view(request: Request, key: str) -> Response:
-    """A form that was sent with something wrong in it."""
     draft = DRAFTS.get(key)
     if draft is None or draft.visitor != request.state.visitor:
         gone = RequestError("what was entered here is no longer kept: start again", 404)
@@ -519,7 +504,6 @@ def entry_view(request: Request, key: str) -> Response:
 
 
 def view_from_form(sent: FormData) -> AssessView:
-    """The view as it was when its form was sent."""
     table = sent.given.get("table", "")
     view = AssessView(None, table if table in names() and sent.upload is None else "", sent.upload)
     view.wanted = sent.given.get("wanted", "")
@@ -538,7 +522,7 @@ def _check_table(view: AssessView, sent: FormData) -> None:
     if sent.given.get("file"):
         raise RequestError(f"{_FILE_GONE}; what you typed is kept", 410, "file")
     name = view.wanted if view.wanted not in ("", UPLOAD) else "a CSV or Parquet file"
-    raise InputError(f"the file is missing: choose {name}", parameter="file")
+    raise InputError(f"the file is missing: choose {name}", "file")
 
 
 def _valid_yaml(view: AssessView) -> str:
@@ -586,7 +570,6 @@ async def post_condition(request: Request, prefix: str) -> Response:
 @router.get("/assess.json")
 @router.get("/assess.yaml")
 async def assess_file(request: Request, yaml: str = "") -> Response:
-    """The report on a bundled table, its numbers or its plan, to keep."""
     kind = request.url.path.partition(".")[2]
     try:
         check_size(yaml)
@@ -598,7 +581,6 @@ async def assess_file(request: Request, yaml: str = "") -> Response:
 
 @router.post("/assess/file")
 async def post_file(request: Request) -> Response:
-    """Keep a file for the visit, and begin to look at it."""
     sent = await read_form(request, need_file=True)
     keep = "wanted" in sent.given  # a plan was there before its file
     upload, refused = sent.upload, sent.problem
@@ -624,7 +606,6 @@ async def post_file(request: Request) -> Response:
 
 @router.post("/assess/file/{token}/forget")
 def forget_file(request: Request, token: str) -> Response:
-    """Remove a file and what was begun on it."""
     state = request.app.state
     upload = state.uploads.get(token, request.state.visitor)
     if upload is not None:
@@ -634,7 +615,6 @@ def forget_file(request: Request, token: str) -> Response:
 
 
 def job_data(job: Job) -> dict[str, Any]:
-    """A job as a script reads it."""
     now = job.over_at if job.over_at is not None else time.monotonic()
     made: dict[str, Any] = {
         "state": job.state.value,
@@ -686,7 +666,7 @@ def shares_of(texts: Sequence[str]) -> list[float]:
         if not (0 < share < 1e9):
             raise InputError(
                 f"the share of query {i + 1} is {text.strip()[:20]!r}: give a number above 0, 25 for a quarter of ε",
-                parameter=f"shares.{i + 1}",
+                f"shares.{i + 1}",
             )
         made.append(share)
     return made
@@ -715,7 +695,7 @@ async def shares_answer(request: Request, sent: SharesRequest) -> dict[str, Any]
     text = sent.release if isinstance(sent.release, str) else json.dumps(sent.release)
     made = await assess_answer(request, text)
     if not made["basis"]:
-        raise InputError("the release has one query, which has all of ε: give two or more", parameter="queries")
+        raise InputError("the release has one query, which has all of ε: give two or more", "queries")
     job = request.app.state.jobs.start("shares", yaml=text, basis=made["basis"], shares=sent.shares)
     data: dict[str, Any] = (await job_answer(request, job))["data"]
     return data

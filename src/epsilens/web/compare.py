@@ -82,7 +82,6 @@ class SettingForm:
 
     @property
     def rest(self) -> str:
-        """The options that have no field, to be sent along."""
         return ",".join(f"{k}={v}" for k, v in self.more.items())
 
     @property
@@ -101,12 +100,10 @@ class SettingForm:
         return first, then
 
     def ways(self) -> list[tuple[str, str]]:
-        """The ways to say how much noise there is, each by its symbols."""
         known = ways_of(MECHANISMS[self.asked.mechanism])
         return [(way, join_words([symbol(n) for n in names])) for way, names in known.items()]
 
     def value(self, name: str) -> str:
-        """What stands in a field of this setting."""
         return self.asked.values.get(name.removeprefix(f"{self.letter}_"), "")
 
 
@@ -124,12 +121,10 @@ class SettingComparison:
 
     @property
     def query(self) -> str:
-        """The query of the plain address."""
         return urlencode({s.letter: s.spoken for s in self.settings} | self.unusual, safe=":,")
 
     @property
     def unusual(self) -> dict[str, str]:
-        """What they share and is not the default."""
         return {k: v for k, v in self.shared.items() if v != field_of(PARAMETERS[k]).default}
 
 
@@ -203,7 +198,6 @@ def _from_text(letter: str, text: str) -> SettingForm:
 
 
 def _evaluate(setting: SettingForm, of: SettingComparison) -> None:
-    """The result of a setting, or what is wrong with it."""
     asked = setting.asked
     if asked.problem is not None or of.problem is not None:
         return
@@ -244,7 +238,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/compare")
 def compare_view(request: Request) -> Response:
-    """Compare; it starts with an example."""
     given = query_of(request)
     made = compare_settings(given or EXAMPLE)
     right = made.problem is None and len(made.good) == len(made.settings)
@@ -298,7 +291,6 @@ def _chart_html(good: Sequence[SettingForm]) -> Markup:
 
 
 def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
-    """The query of the Explain view of one setting."""
     spoken = MECHANISMS[setting.asked.mechanism].spoken
     return urlencode({"mechanism": spoken, **option_texts(setting.asked.options), **of.unusual})
 
@@ -315,7 +307,6 @@ def _options_text(options: Mapping[str, Any]) -> str:
 
 
 def _option_label(option: str) -> str:
-    """An option's symbol, or the page's label for it."""
     known = PARAMETERS.get(option)
     if known is None or known.control is None:
         return option
@@ -347,7 +338,6 @@ def reading_rows(good: Sequence[SettingForm]) -> list[tuple[str, list[dict[str, 
 @router.get("/compare.html")
 @router.get("/compare.pdf")
 def compare_file(request: Request) -> Response:
-    """Every setting side by side, to keep."""
     made, kind = compare_settings(query_of(request)), kind_of(request)
     if not _is_complete(made):
         return no_file(_first_problem(made))

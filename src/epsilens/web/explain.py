@@ -198,8 +198,6 @@ def help_view() -> Response:
 
 @dataclass(frozen=True)
 class _ClaimKind:
-    """A kind of claim: its words, what the command calls it, and its fields."""
-
     words: str
     name: str
     fields: tuple[Field, ...]
@@ -247,7 +245,7 @@ def claim_state(given: Mapping[str, str]) -> ViewState:
         if asked.way == "deployment" and deployment(asked.values["deployment"]) is None:
             raise InputError(
                 f"there is no published deployment {asked.values['deployment'][:40]!r}: choose one of the list",
-                parameter="deployment",
+                "deployment",
             )
         own = {f.name: asked.values[f.name] for f in kind.fields}
         more = {f.name: v for f in _TRAINING if (v := asked.values[f.name])}
@@ -273,7 +271,7 @@ def _entry_value(name: str, text: str) -> str:
 def _claim_kind(given: Mapping[str, str]) -> str:
     told = (given.get("claimed") or "").strip()
     if told and told not in _KINDS:
-        raise InputError(f"claimed is {told[:40]!r}: give one of {', '.join(_KINDS)}", parameter="claimed")
+        raise InputError(f"claimed is {told[:40]!r}: give one of {', '.join(_KINDS)}", "claimed")
     if told:
         return told
     return next((kind for kind in ("deployment", "mu", "orders", "rho") if given.get(kind)), "epsilon").replace(
@@ -325,7 +323,6 @@ def claim_file(request: Request) -> Response:
 
 @router.get("/claim/roc.{kind}")
 def claim_chart(request: Request, kind: str) -> Response:
-    """The curves of a claim, by what is known of the noise."""
     about = (asked := claim_state(query_of(request))).about
     if about is None:
         return no_file(asked.problem)
@@ -357,7 +354,6 @@ class NotionsState:
 
     @property
     def query(self) -> str:
-        """The query of the plain address."""
         return urlencode(option_texts(self.options))
 
     @property
@@ -428,7 +424,6 @@ def notions_view(request: Request) -> Response:
 @router.get("/notions.csv")
 @router.get("/notions.json")
 def notions_file(request: Request) -> Response:
-    """What it promises in the other notions, to keep."""
     asked = notions_state(query_of(request))
     if asked.about is None:
         return no_file(asked.problem)

@@ -45,7 +45,6 @@ def number(text: str) -> Any:
 
 
 def number_text(value: float | None) -> str:
-    """A number as a field shows it."""
     return "" if value is None else f"{value:.12g}"
 
 
@@ -192,7 +191,7 @@ _FORM_WORDS = {
 def check_size(text: str) -> None:
     """A release is a page of text."""
     if len(text) > _MOST_YAML:
-        raise InputError(f"the YAML has {len(text)} characters: give at most {_MOST_YAML}", parameter="yaml")
+        raise InputError(f"the YAML has {len(text)} characters: give at most {_MOST_YAML}", "yaml")
 
 
 @dataclass(frozen=True)
@@ -324,7 +323,6 @@ def release_mapping(plan: PlanForm, table: str, known: Mapping[str, ColumnFamily
 
 
 def _extra_words(rest: str) -> dict[str, Any]:
-    """Words of a plan that have no field."""
     try:
         found = json.loads(rest) if rest else {}
     except ValueError:
@@ -380,7 +378,7 @@ def _query(q: Mapping[str, str], where: ConditionField, families: Mapping[str, C
     if kind == "count":
         made["count"] = condition or True
     elif not q["column"]:
-        raise InputError(f"the column is missing: choose what the {kind} is of", parameter=f"queries.{i + 1}.column")
+        raise InputError(f"the column is missing: choose what the {kind} is of", f"queries.{i + 1}.column")
     else:
         made[kind] = q["column"]
         if condition:
@@ -584,7 +582,7 @@ def check_columns(plan: PlanForm, names: Collection[str]) -> None:
         if name and name not in names:
             close = get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f": did you mean {close[0]!r}?" if close else ": choose one that it has"
-            raise InputError(f"the table has no column {name!r}{hint}", parameter=place)
+            raise InputError(f"the table has no column {name!r}{hint}", place)
 
 
 def form_field(parameter: str) -> str:
@@ -657,7 +655,6 @@ def _field_name(place: tuple[str | int, ...]) -> str:
 
 
 def _condition_column(condition: str) -> str:
-    """The column of a condition of one row."""
     found = condition_of(condition)
     return found.terms[0].column if found is not None and len(found.terms) == 1 else ""
 
@@ -704,7 +701,6 @@ def wants_json(request: Request) -> bool:
 
 
 async def read_form(request: Request, *, need_file: bool = False) -> FormData:
-    """Read a form, and keep the file that comes with it."""
     sent = FormData()
     if "multipart/form-data" in request.headers.get("content-type", ""):
         try:

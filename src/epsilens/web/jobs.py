@@ -28,8 +28,6 @@ from .uploads import Upload
 
 
 class JobState(StrEnum):
-    """Where a job stands."""
-
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
@@ -38,7 +36,6 @@ class JobState(StrEnum):
 
     @property
     def over(self) -> bool:
-        """Whether nothing will change any more."""
         return self in (JobState.DONE, JobState.ENDED, JobState.FAILED)
 
 
@@ -77,11 +74,9 @@ class Job:
 
     @property
     def lasting(self) -> bool:
-        """Whether nobody may end it now."""
         return self.task == "release" and self.state is JobState.RUNNING
 
     def end(self) -> None:
-        """End it now, and free its place."""
         self._jobs.end(self)
 
     def ahead(self) -> int:
@@ -100,7 +95,6 @@ class Job:
         return self.state.over
 
     def wait(self) -> None:
-        """Wait until it is over, in a thread."""
         while not self.state.over:
             self.asked = time.monotonic()
             with contextlib.suppress(TimeoutError):
@@ -112,8 +106,6 @@ class Job:
 
 
 class Jobs:
-    """All jobs of a server."""
-
     def __init__(self, limits: ServerLimits, pool: Pool) -> None:
         self.limits, self.pool = limits, pool
         self._places = {
@@ -167,7 +159,6 @@ class Jobs:
         return mine[::-1]
 
     def ahead(self, job: Job) -> int:
-        """How many wait before a job that waits."""
         with self._lock:
             line = [j for j in self._all.values() if j.task == job.task and j.state is JobState.WAITING]
             return line.index(job) if job in line else 0

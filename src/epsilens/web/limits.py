@@ -33,7 +33,6 @@ def allowed_hosts(host: str) -> frozenset[str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is reached from this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -70,8 +69,6 @@ MOST_LIST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ServerLimits:
-    """Limits of the server as a whole."""
-
     upload_bytes: int = 200_000_000
     unpacked_bytes: int = 1_000_000_000
     body_bytes: int = 1_000_000
@@ -110,7 +107,7 @@ def check_texts(given: Mapping[str, str]) -> None:
     for name, value in given.items():
         most = MOST_LIST if name.startswith("scores") else MOST_TEXT
         if len(value) > most:
-            raise InputError(f"{name} has {len(value)} characters: give at most {most}", parameter=name)
+            raise InputError(f"{name} has {len(value)} characters: give at most {most}", name)
 
 
 def limit_builder(name: str, build: Callable[..., Experiment]) -> Callable[..., Experiment]:
@@ -123,7 +120,7 @@ def limit_builder(name: str, build: Callable[..., Experiment]) -> Callable[..., 
             greatest = MOST_EPSILON if parameter == "epsilon" else GREATEST
             if isinstance(value, float) and (0 < value < SMALLEST or value > greatest):
                 raise InputError(
-                    f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}", parameter=parameter
+                    f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}", parameter
                 )
         for parameter, most in ((p, LARGEST[p].get(name)) for p in LARGEST):
             value = arguments.get(parameter)
@@ -131,7 +128,7 @@ def limit_builder(name: str, build: Callable[..., Experiment]) -> Callable[..., 
                 raise InputError(
                     f"{parameter} is {value:g}: the page computes {name.replace('_', '-')} up to {most:g}, "
                     "so give less or use the command line",
-                    parameter=parameter,
+                    parameter,
                 )
         for parameter, least in ((p, LEAST[p].get(name)) for p in LEAST):
             value = arguments.get(parameter)
@@ -139,23 +136,21 @@ def limit_builder(name: str, build: Callable[..., Experiment]) -> Callable[..., 
                 raise InputError(
                     f"{parameter} is {value:g}: the page computes {name} from {least:g} on, "
                     "so give more or use the command line",
-                    parameter=parameter,
+                    parameter,
                 )
         for parameter in ("scores0", "scores1"):
             if len(arguments.get(parameter, ())) > MOST_SCORES:
                 raise InputError(
-                    f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line",
-                    parameter=parameter,
+                    f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line", parameter
                 )
         if arguments.get("k", 2) > MOST_ANSWERS:
-            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}", parameter="k")
+            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}", "k")
         return build(**arguments)
 
     return within
 
 
 def checked_answer(made: dict[str, Any]) -> dict[str, Any]:
-    """A worker's answer, unless it refused."""
     if "error" in made:
         raise RequestError(str(made["error"]), int(made["status"]), made.get("parameter", ""))
     return made
@@ -195,5 +190,4 @@ def error_kind(error: BaseException) -> str:
 
 
 def log_line(line: str) -> None:
-    """One line in the server's log."""
     logging.getLogger("epsilens.web").warning("epsilens: %s", line)

@@ -81,7 +81,6 @@ class Guard:
         self.coming, self.failed = coming, failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse in a sentence."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

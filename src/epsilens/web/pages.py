@@ -47,7 +47,6 @@ extra_views: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", defa
 
 
 def views() -> tuple[tuple[str, str], ...]:
-    """The views of this server, each with its address."""
     return (*_VIEWS, *extra_views.get())
 
 
@@ -60,12 +59,10 @@ class LRUCache(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
-        """What is kept under the key, or None."""
         with self._lock:
             return self._held.get(key)
 
     def keep(self, key: Hashable, value: T) -> None:
-        """Remember a value, and forget the oldest."""
         with self._lock:
             self._held[key] = value
             self._held.move_to_end(key)
@@ -73,7 +70,6 @@ class LRUCache(Generic[T]):
                 self._held.popitem(last=False)
 
     def get_or_make(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What is kept under the key, or what ``make`` returns, kept from then on."""
         with self._lock:
             if key in self._held:
                 self._held.move_to_end(key)
@@ -93,7 +89,6 @@ def sentence_html(about: Explanation) -> Markup:
 
 
 def icon_arrays(about: Explanation) -> Markup:
-    """The icon arrays with their note."""
     return html.blocks((people(about),))
 
 
@@ -190,7 +185,6 @@ def render(name: str, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def attachment(text: str, name: str, kind: str) -> Response:
-    """A file of text to keep."""
     return file_of(text.encode(), name, kind)
 
 
@@ -205,7 +199,6 @@ KINDS = {"html": "text/html", "csv": "text/csv; charset=utf-8", "json": "applica
 
 
 def kind_of(request: Request) -> str:
-    """How the address of a file ends."""
     return request.url.path.rpartition(".")[2]
 
 
@@ -225,17 +218,14 @@ def result_file(result: Result, name: str, kind: str) -> Response:
 def message_page(
     status: int, view: str, heading: str, sentence: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A view that is one sentence."""
     return render("message.html", status, headers, view=view, heading=heading, sentence=sentence)
 
 
 def no_file(problem: FieldProblem | None) -> Response:
-    """Why there is no file to keep."""
     return message_page(422, "", "This cannot be computed", problem.sentence if problem else "")
 
 
 def picture(chart: Chart, name: str, kind: str) -> Response:
-    """A chart as a file of a kind."""
     draw = {"svg": lambda: chart.svg("light").encode(), "png": chart.png, "pdf": chart.pdf}.get(kind)
     if draw is None:
         return unknown_file(f"{name}.{kind}")
@@ -246,14 +236,12 @@ def picture(chart: Chart, name: str, kind: str) -> Response:
 
 
 def unknown_file(name: str) -> Response:
-    """That a view has no such file."""
     return no_file(
         problem_of(InputError(f"there is no file {name[:40]!r} of this view: give one that is linked there"))
     )
 
 
 def as_json(data: Any) -> str:
-    """Plain values as the command writes them."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -302,7 +290,6 @@ def _csv_cell(value: Any) -> Any:
 
 
 def explanation_csv(about: Explanation) -> str:
-    """Every reading with its value, what it would be without the release, and its words."""
     return csv_text(
         ("reading", "name", "symbol", "value", "without", "words"),
         ((r.key, r.name, r.symbol, r.value, r.baseline, r.words) for r in about.rows),
@@ -310,7 +297,6 @@ def explanation_csv(about: Explanation) -> str:
 
 
 def comparison_csv(heads: Sequence[str], every: Sequence[Explanation]) -> str:
-    """Every reading, a column for each setting."""
     rows = [[r.key, r.name, *(about.rows[i].value for about in every), r.baseline] for i, r in enumerate(every[0].rows)]
     return csv_text(("reading", "name", *heads, "without"), rows)
 
@@ -335,6 +321,5 @@ def assessment_csv(data: Mapping[str, Any]) -> str:
 
 
 def _worst_share(errors: Mapping[str, Any] | None) -> float | None:
-    """The error of the least accurate group as a share of its answer."""
     worst = errors["worst"] if errors else None
     return worst["relative"] if worst else None

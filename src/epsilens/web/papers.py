@@ -77,11 +77,9 @@ class PaperCache:
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="papers")
 
     def close(self) -> None:
-        """Begin nothing more; what is under way ends with the pool."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def of(self, name: str) -> Future[dict[str, Any]]:
-        """A paper by its author and year: there already, under way, or begun now."""
         with self._lock:
             if name not in self._asked:
                 self._asked[name] = self._begun(name)
@@ -93,7 +91,6 @@ class PaperCache:
         return {name: found[name] for name in PAPERS.values()}
 
     def forget(self, name: str) -> None:
-        """Let the next one who asks start it again."""
         with self._lock:
             self._asked.pop(name, None)
 
@@ -143,7 +140,6 @@ _KINDS = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml"}
 
 @router.get("/papers")
 async def papers_view(request: Request) -> Response:
-    """All papers, with how much of each agrees as far as it is computed."""
     states = _cache(request).every()
     found = {name: _counts(state) for name, state in states.items()}
     rows = [
@@ -172,7 +168,6 @@ async def papers_view(request: Request) -> Response:
 
 @router.get("/papers/errata")
 async def errata_view(request: Request) -> Response:
-    """What is printed and does not hold, with a check of each that was just run."""
     found = await _content(request, ERRATA_KEY)
     if isinstance(found, Response):
         return found
@@ -184,7 +179,6 @@ async def errata_view(request: Request) -> Response:
 
 @router.get("/papers/{paper}")
 async def paper_view(request: Request, paper: str) -> Response:
-    """Every table, figure and claim of one paper."""
     name = _paper_name(paper)
     if isinstance(name, Response):
         return name
@@ -210,7 +204,6 @@ async def paper_view(request: Request, paper: str) -> Response:
 
 @router.get("/papers/{paper}/{file}")
 async def paper_file(request: Request, paper: str, file: str) -> Response:
-    """The numbers or the picture of one item, or all of it as JSON."""
     name = _paper_name(paper, file)
     if isinstance(name, Response):
         return name

@@ -91,8 +91,6 @@ def family_of(kind: str) -> ColumnFamily:
 
 @dataclass(frozen=True)
 class Term:
-    """One row of the picker, as it is entered."""
-
     column: str
     comparison: Operator = Operator.IS
     value: str = ""
@@ -329,7 +327,6 @@ def entry_of(value: str, family: ColumnFamily) -> str:
 
 
 def _entry_text(node: Any, family: ColumnFamily, *, listed: bool = False) -> str:
-    """A value as it is entered."""
     exp = syntax()
     if type(node) is exp.Neg and type(node.this) is exp.Literal and not node.this.is_string:
         return f"-{node.this.this}"

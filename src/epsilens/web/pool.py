@@ -100,7 +100,6 @@ class Source:
         self._control: socket.socket | None = None
 
     def connect(self) -> socket.socket:
-        """A connection to a new worker."""
         ours, theirs = socket.socketpair()
         with theirs, self._lock:
             if self._control is None or self._process is None or self._process.poll() is not None:
@@ -118,7 +117,6 @@ class Source:
         return ours
 
     def stop(self) -> None:
-        """End it; the next worker starts it again."""
         with self._lock:
             self._stop()
 
@@ -203,13 +201,11 @@ class Worker:
         raise OSError("ended")
 
     def kill(self) -> None:
-        """End it at once, whatever it does."""
         with contextlib.suppress(OSError):
             if self.process and self.alive:
                 os.kill(self.process, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def close(self) -> None:
-        """End it, and let go of what it held."""
         self.kill()
         for held in (self._to, self._from, self._socket):
             if held is not None:

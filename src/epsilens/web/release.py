@@ -34,16 +34,7 @@ from ..show.render import html
 from .form import plan_problem, texts
 from .jobs import Job, JobState, job_answer
 from .limits import RequestError, check_texts, is_loopback, sentence_of
-from .pages import (
-    LRUCache,
-    extra_views,
-    file_of,
-    kind_of,
-    message_page,
-    picture,
-    render,
-    result_file,
-)
+from .pages import LRUCache, extra_views, file_of, kind_of, message_page, picture, render, result_file
 
 router = APIRouter(include_in_schema=False)
 #: What a process that computes readings answers too.
@@ -77,9 +68,7 @@ def _chosen_account(request: Request) -> tuple[dict[str, Account], Account]:
         raise InputError("nothing is entered in this ledger yet")
     name = request.query_params.get("account") or next(iter(accounts))
     if name not in accounts:
-        raise InputError(
-            f"account is {name[:40]!r}, of whom this ledger has nothing: choose a name", parameter="account"
-        )
+        raise InputError(f"account is {name[:40]!r}, of whom this ledger has nothing: choose a name", "account")
     return accounts, accounts[name]
 
 
@@ -89,7 +78,6 @@ def _ledger_problem(error: EpsilensError) -> Response:
 
 @ledger_router.get("/ledger")
 def ledger_view(request: Request) -> Response:
-    """One account, and the names of the others."""
     try:
         accounts, account = _chosen_account(request)
         shown = _sections.get_or_make((account.name, account.head), lambda: html.sections(document(account)))
@@ -126,7 +114,6 @@ def ledger_file(request: Request) -> Response:
 
 @ledger_router.get("/ledger/releases.{kind}")
 def ledger_picture(request: Request, kind: str) -> Response:
-    """The chart of what was released one after the other, as a file."""
     try:
         chart = over_time(_chosen_account(request)[1])
         if chart is None:
@@ -194,10 +181,7 @@ class Offer:
 
 
 class Offers(LRUCache[Offer]):
-    """The latest offers, by their token."""
-
     def of(self, token: str, visitor: str, assessed: str) -> Offer | None:
-        """The offer, for the browser it was shown in."""
         found = self.get(token)
         return found if found is not None and (found.visitor, found.assessed) == (visitor, assessed) else None
 
@@ -207,7 +191,6 @@ class Offers(LRUCache[Offer]):
 
 @router.get("/assess/job/{id}/release")
 async def offer_view(request: Request, id: str, account: str = "", part: str = "") -> Response:
-    """What would be released and spent, with what confirms it."""
     names: list[str] = []
     try:
         job = _releasable_job(request, id)
@@ -324,7 +307,6 @@ def _release_job(request: Request, id: str) -> Job | None:
 
 @router.get("/assess/job/{id}/answers")
 def answers_view(request: Request, id: str) -> Response:
-    """The answers, or why there are none."""
     job = _release_job(request, id)
     if job is None or job.state is JobState.ENDED:
         sentence = "There is no such release any more: release the plan again, which spends nothing if it was released."

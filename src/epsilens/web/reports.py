@@ -89,7 +89,7 @@ def parse_report(data: str | bytes | Mapping[str, Any]) -> AssessmentReport:
         return AssessmentReport.model_validate(json.loads(data))
     except (ValidationError, ValueError, RecursionError):
         raise InputError(
-            "the file is not the JSON of an assessment: give what “Download JSON” on a report keeps", parameter="file"
+            "the file is not the JSON of an assessment: give what “Download JSON” on a report keeps", "file"
         ) from None
 
 
@@ -194,7 +194,6 @@ _UPLOADED: LRUCache[_UploadedReport | FieldProblem] = LRUCache(32)
 
 
 def _visit_reports(request: Request) -> list[tuple[str, str]]:
-    """The finished assessments of this visit, the latest first, each with what it is called."""
     return [(job.id, _job_title(job)) for job in request.app.state.jobs.done("assess", request.state.visitor)]
 
 
@@ -204,7 +203,6 @@ def _job_title(job: Job) -> str:
 
 
 def _report_of(request: Request, key: str) -> tuple[str, AssessmentReport] | None:
-    """The report under a key: of a file that was brought, or of a job."""
     brought = _UPLOADED.get(key)
     if isinstance(brought, _UploadedReport):
         return (brought.name, brought.report) if brought.visitor == request.state.visitor else None
@@ -252,7 +250,6 @@ def reports_view(request: Request, a: str = "", b: str = "", wrong: str = "") ->
 
 @router.get("/compare/reports.csv")
 def reports_csv(request: Request, a: str = "", b: str = "") -> Response:
-    """Both reports, a row for each number."""
     found = [_report_of(request, key) for key in (a, b)]
     first, second = found
     if first is None or second is None:

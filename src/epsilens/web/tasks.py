@@ -93,13 +93,9 @@ def _check_unpacked(path: Path, most: int) -> None:
             while block := file.read(1 << 20):
                 size += len(block)
                 if size > most:
-                    raise InputError(
-                        f"the file unpacks to more than {most / 1e9:g} GB: use the command line", parameter="table"
-                    )
+                    raise InputError(f"the file unpacks to more than {most / 1e9:g} GB: use the command line", "table")
     except (OSError, EOFError, zlib.error):
-        raise InputError(
-            "the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", parameter="table"
-        ) from None
+        raise InputError("the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", "table") from None
 
 
 def _understand(work: Task) -> Message:
@@ -150,7 +146,7 @@ def _check_source(table: str, upload: str | None) -> None:
     if upload is not None and table not in ("upload", upload):
         raise InputError(
             f"data.table is {shown!r} and a file is uploaded: write 'table: upload' for the file, or take it away",
-            parameter="data.table",
+            "data.table",
         )
     if upload is None and isinstance(source_of(table), Bundled):
         bundled_dataset(table)
@@ -158,7 +154,7 @@ def _check_source(table: str, upload: str | None) -> None:
         raise InputError(
             f"data.table is {shown!r}: the page opens only {', '.join(names())}, or 'upload' with an uploaded file; "
             "for others use the command line",
-            parameter="data.table",
+            "data.table",
         )
 
 
@@ -273,9 +269,7 @@ def _unpack(packed: str) -> tuple[list[str], SplitBasis]:
         held = json.loads(unpacking.decompress(base64.urlsafe_b64decode(packed), _MOST_UNPACKED))
         return [str(name) for name in held["names"]], _basis_reader().validate_python(held["basis"])
     except (ValueError, KeyError, TypeError, zlib.error, binascii.Error, RecursionError, ValidationError):
-        raise InputError(
-            "the shares came without the report they belong to: open the report again", parameter="shares"
-        ) from None
+        raise InputError("the shares came without the report they belong to: open the report again", "shares") from None
 
 
 def percentages(shares: Sequence[float]) -> list[str]:
@@ -298,7 +292,7 @@ def shares_panel(request: TaskRequest) -> Message:
     plan = read_release(request["yaml"] + "\n")
     names, basis = _unpack(request["basis"])
     if not len(names) == len(basis.answers) == len(plan.queries):
-        raise InputError("the shares belong to another plan: open the report again", parameter="shares")
+        raise InputError("the shares belong to another plan: open the report again", "shares")
     named = {Split.EQUAL.value: basis.split.equal.shares, Split.LEAST_ERROR.value: basis.split.best.shares}
     assessed = named[plan.mechanism.split] if plan.mechanism.split is Split.LEAST_ERROR else plan.shares
     found = resplit(plan, basis, request.get("shares") or named.get(request.get("to", ""), assessed))
@@ -326,7 +320,6 @@ def shares_panel(request: TaskRequest) -> Message:
 
 
 def _plan_text(release: Message, shares: Sequence[float], epsilon: float) -> str:
-    """The plan with these shares, as YAML."""
     hundredths = [float(text) / 100 for text in percentages(shares)]
     for query, one in zip(release["queries"], hundredths, strict=True):
         query.pop("epsilon", None)
@@ -376,7 +369,7 @@ def _release(work: Task) -> Message:
     request = work.request
     plan, book = normalized_plan(request_plan(request)), Ledger(request["ledger"])
     if plan.digest() != request["assessed"]:
-        raise InputError("the plan is not the one that was assessed: assess it again", parameter="yaml")
+        raise InputError("the plan is not the one that was assessed: assess it again", "yaml")
     account = request["account"]
     with work.undisturbed:
         known = {one.id for one in book.account(account).releases}

@@ -72,7 +72,6 @@ def extension_of(name: str) -> str:
 
 
 def check_start(start: bytes, name: str, ending: str) -> None:
-    """Refuse a file whose first bytes say that it is something else."""
     parquet, packed = start[:4] == b"PAR1", start[:2] == b"\x1f\x8b"
     if not start:
         raise RequestError(f"{name!r} is empty: give a table with a line of column names and rows", 422, "file")
@@ -194,8 +193,6 @@ _USE_COMMAND = "use the command line, which reads the file where it is"
 
 @dataclass(eq=False)
 class Upload:
-    """One file of one visitor."""
-
     token: str
     visitor: str
     name: str  # as it was called, without what a name should not hold
@@ -207,8 +204,6 @@ class Upload:
 
 
 class Uploads:
-    """The files that are kept now."""
-
     def __init__(self, limits: ServerLimits) -> None:
         self.limits = limits
         self._key = secrets.token_bytes(32)

@@ -211,12 +211,10 @@ class ViewState:
 
     @property
     def query(self) -> str:
-        """The query of the plain URL."""
         return urlencode({"mechanism": self.mechanism.replace("_", "-"), **option_texts(self.options)})
 
     @property
     def url(self) -> str:
-        """The plain URL of this state, which can be shared."""
         return f"{self.path}?{self.query}"
 
 
@@ -275,14 +273,11 @@ def choose_query(mechanism: str, at_most: str, given: Mapping[str, str], paramet
     told = normalise_options(entry, options, reading=reading, spelled=plain_name)
     wanted = target_parameter(entry, parameter, told)
     if wanted not in entry.takes:
-        raise InputError(
-            f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", parameter="parameter"
-        )
+        raise InputError(f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", "parameter")
     arguments = builder_arguments(entry, told, chosen=wanted, spelled=plain_name)
     if wanted in arguments:
         raise InputError(
-            f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter",
-            parameter=wanted,
+            f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter", wanted
         )
     readings = choice_arguments(told, plain_name)
     build = limit_builder(entry.key, builder(entry))
@@ -375,7 +370,7 @@ def check_of_100(options: Mapping[str, Any]) -> None:
             except ValueError:
                 fine = False
             if not fine:
-                raise InputError(f"{name} is not a count out of 100: give a number from 0 to 100", parameter=name)
+                raise InputError(f"{name} is not a count out of 100: give a number from 0 to 100", name)
 
 
 def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
@@ -383,7 +378,6 @@ def option_texts(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def choose_state(given: Mapping[str, str]) -> ViewState:
-    """The Choose view of a query."""
     asked = ViewState("/choose")
     try:
         entry = find_mechanism(given.get("mechanism") or "laplace")

@@ -303,8 +303,7 @@ def experiment(
     possible = laws.possible
     if len(possible) < 2:
         raise InputError(
-            f"with this knowledge {title} has only one possible value: there is nothing left to learn",
-            parameter="known",
+            f"with this knowledge {title} has only one possible value: there is nothing left to learn", "known"
         )
     if pair is not None:
         x, y = _value_numbers(laws, pair, title)
@@ -328,18 +327,16 @@ def _value_numbers(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
     except (TypeError, ValueError) as e:
         if isinstance(e, InputError):
             raise
-        raise InputError(f"pair is {pair!r}: give two values of {title}", parameter="pair") from None
+        raise InputError(f"pair is {pair!r}: give two values of {title}", "pair") from None
     numbers = []
     for v in (first, second):
         near = int(np.argmin(np.abs(laws.values - v)))
         if not math.isclose(float(laws.values[near]), v, rel_tol=1e-9, abs_tol=1e-12) or near not in laws.possible:
             listed = ", ".join(f"{laws.values[k]:g}" for k in laws.possible[:8])
-            raise InputError(
-                f"pair has the value {v:g}, which {title} cannot have here: give two of {listed}", parameter="pair"
-            )
+            raise InputError(f"pair has the value {v:g}, which {title} cannot have here: give two of {listed}", "pair")
         numbers.append(near)
     if numbers[0] == numbers[1]:
-        raise InputError(f"pair has the value {first:g} twice: give two different values", parameter="pair")
+        raise InputError(f"pair has the value {first:g} twice: give two different values", "pair")
     return numbers[0], numbers[1]
 
 
@@ -377,7 +374,7 @@ class Contributions:
         near = int(np.argmin(np.abs(own - given)))
         if abs(own[near] - given) > 1e-9 * max(1.0, abs(given)):
             listed = ", ".join(f"{v:g}" for v in own[:8]) + (", …" if own.size > 8 else "")
-            raise InputError(f"record {record} has no value {given:g}: give one of {listed}", parameter="known")
+            raise InputError(f"record {record} has no value {given:g}: give one of {listed}", "known")
         return near
 
 
@@ -387,9 +384,7 @@ def contributions(sizes: Sequence[int], values: Any, weights: ArrayLike | None) 
     factor = np.ones(n) if weights is None else checks.real("weights", weights)
     factor = np.full(n, float(factor)) if factor.ndim == 0 else factor
     if factor.shape != (n,):
-        raise InputError(
-            f"weights has shape {factor.shape} for {n} records: give one weight per record", parameter="weights"
-        )
+        raise InputError(f"weights has shape {factor.shape} for {n} records: give one weight per record", "weights")
     own = _values(sizes, values)
     with np.errstate(over="ignore"):
         raw = [a * v for a, v in zip(factor, own, strict=True)]
@@ -410,24 +405,21 @@ def _values(sizes: Sequence[int], values: Any) -> tuple[Array, ...]:
         listed = list(values)
     except TypeError:
         raise InputError(
-            f"values is {values!r}: give a list of values per record, or one list for all", parameter="values"
+            f"values is {values!r}: give a list of values per record, or one list for all", "values"
         ) from None
     if listed and all(np.ndim(v) == 0 for v in listed):  # one list for every record
         listed = [listed] * len(sizes)
     if len(listed) != len(sizes):
-        raise InputError(
-            f"values has {len(listed)} lists for {len(sizes)} records: give one list per record", parameter="values"
-        )
+        raise InputError(f"values has {len(listed)} lists for {len(sizes)} records: give one list per record", "values")
     own = []
     for j, (given, d) in enumerate(zip(listed, sizes, strict=True)):
         array = checks.real(f"values of record {j}", given, of="values")
         if array.shape != (d,):
             raise InputError(
-                f"record {j} has {d} probabilities and values of shape {array.shape}: give {d} values",
-                parameter="values",
+                f"record {j} has {d} probabilities and values of shape {array.shape}: give {d} values", "values"
             )
         if np.unique(array).size < d:
-            raise InputError(f"values of record {j} repeat: give distinct values", parameter="values")
+            raise InputError(f"values of record {j} repeat: give distinct values", "values")
         own.append(array)
     return tuple(own)
 

@@ -297,7 +297,7 @@ class Chain(CorrelatedRecords):
             raise InputError(
                 f"{len(known)} known records have {d ** len(known):.2g} combinations of values: "
                 "give known as record: value pairs, or ask for worst()",
-                parameter="known",
+                "known",
             )
         return lambda numbers: self._walks.feasible(dict(zip(known, numbers, strict=True)))
 
@@ -308,7 +308,7 @@ class Chain(CorrelatedRecords):
             raise InputError(
                 f"the chain has {self.n} records: "
                 "give time_limit in seconds for the best found by then with a proven bound",
-                parameter="time_limit",
+                "time_limit",
             )
         if risk.reading != "leakage":  # adversaries in the order of a bound, each read from its experiment
             start = self._strongest(risk)
@@ -568,14 +568,13 @@ def chain(
     """
     first = checks.real("initial", initial)
     if first.ndim != 1 or first.size == 0:
-        raise InputError(f"initial has shape {first.shape}: give one probability per value", parameter="initial")
+        raise InputError(f"initial has shape {first.shape}: give one probability per value", "initial")
     check_probabilities("initial", first)
     matrices = checks.real("transition", transition)
     if matrices.ndim == 2:
         if length is None:
             raise InputError(
-                "length is missing: say how many records the chain has, or give one transition per step",
-                parameter="length",
+                "length is missing: say how many records the chain has, or give one transition per step", "length"
             )
         count = checks.integer("length", length, low=1, high=100_000)
         matrices = np.broadcast_to(matrices, (count - 1, *matrices.shape))
@@ -583,16 +582,16 @@ def chain(
         count = matrices.shape[0] + 1
         if length is not None and checks.integer("length", length, low=1) != count:
             raise InputError(
-                f"length is {length} with {count - 1} transitions: give {count}, or leave it out", parameter="length"
+                f"length is {length} with {count - 1} transitions: give {count}, or leave it out", "length"
             )
     else:
         raise InputError(
-            f"transition has shape {matrices.shape}: give a square matrix, or a list of them", parameter="transition"
+            f"transition has shape {matrices.shape}: give a square matrix, or a list of them", "transition"
         )
     d = first.size
     if matrices.shape[1:] != (d, d):
         raise InputError(
-            f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix", parameter="transition"
+            f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix", "transition"
         )
     for row in np.unique(matrices.reshape(-1, d), axis=0):
         check_probabilities("a row of transition", row, of="transition")

@@ -97,7 +97,7 @@ class Network(CorrelatedRecords):
             raise InputError(
                 f"{len(known)} known records have {combinations:.2g} combinations of values: "
                 "give known as record: value pairs",
-                parameter="known",
+                "known",
             )
         return lambda numbers: True
 
@@ -124,7 +124,7 @@ class Network(CorrelatedRecords):
             raise InputError(
                 f"the tree has {self.n} records, too many to try all sets of known ones: "
                 "give time_limit in seconds for the best found by then with a proven bound",
-                parameter="time_limit",
+                "time_limit",
             )
         return self._local_search(risk, deadline, progress)
 
@@ -211,7 +211,6 @@ class Network(CorrelatedRecords):
 
 
 def _far_side(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
-    """The records on the far side of an edge."""
     found, open_ = {other}, [other]
     while open_:
         at = open_.pop()
@@ -222,13 +221,11 @@ def _far_side(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
 
 
 def _conditioned(f: Potential, known: Mapping[int, int]) -> Potential:
-    """A factor at the known values."""
     index = tuple(known[r] if r in known else slice(None) for r in f.records)
     return Potential(tuple(r for r in f.records if r not in known), f.places, f.logs[(*index, slice(None))])
 
 
 def _join_size(live: Sequence[Potential], record: int) -> int:
-    """How many records summing out this one would join."""
     return len({r for f in live if record in f.records for r in f.records})
 
 
@@ -280,40 +277,38 @@ def tree(
     """
     for name, listed in (("parents", parents), ("conditionals", conditionals)):
         if isinstance(listed, str) or not checks.has_length(listed):
-            raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record", parameter=name)
+            raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record", name)
     above = [-1 if p is None else checks.integer("parents", p, low=-1, high=len(parents) - 1) for p in parents]
     roots = [j for j, p in enumerate(above) if p == -1]
     if len(roots) != 1:
-        raise InputError(
-            f"parents has {len(roots)} roots: give exactly one record without a parent (−1)", parameter="parents"
-        )
+        raise InputError(f"parents has {len(roots)} roots: give exactly one record without a parent (−1)", "parents")
     for j in range(len(above)):
         at, steps = j, 0
         while above[at] != -1:
             at, steps = above[at], steps + 1
             if steps > len(above):
-                raise InputError(f"parents of record {j} lead in a circle: give a tree", parameter="parents")
+                raise InputError(f"parents of record {j} lead in a circle: give a tree", "parents")
     if len(conditionals) != len(above):
         raise InputError(
             f"conditionals has {len(conditionals)} entries for {len(above)} records: give one per record",
-            parameter="conditionals",
+            "conditionals",
         )
     first = checks.real("root", root)
     if first.ndim != 1 or first.size == 0:
-        raise InputError(f"root has shape {first.shape}: give one probability per value", parameter="root")
+        raise InputError(f"root has shape {first.shape}: give one probability per value", "root")
     check_probabilities("root", first)
     given: dict[int, Array] = {}
     for j, matrix in enumerate(conditionals):
         if (matrix is None) != (j == roots[0]):
             raise InputError(
                 f"conditionals of record {j} are wrong: give None for the root and a matrix for the others",
-                parameter="conditionals",
+                "conditionals",
             )
         if matrix is not None:
             given[j] = checks.real(f"conditionals of record {j}", matrix, of="conditionals")
             if given[j].ndim != 2 or 0 in given[j].shape:
                 raise InputError(
-                    f"conditionals of record {j} have shape {given[j].shape}: give a matrix", parameter="conditionals"
+                    f"conditionals of record {j} have shape {given[j].shape}: give a matrix", "conditionals"
                 )
             for row in given[j]:
                 check_probabilities(f"a row of conditionals of record {j}", row, of="conditionals")
@@ -324,7 +319,7 @@ def tree(
             raise InputError(
                 f"conditionals of record {j} have {given[j].shape[0]} rows for a parent of {sizes[p]} values: "
                 f"give {sizes[p]}",
-                parameter="conditionals",
+                "conditionals",
             )
         with np.errstate(divide="ignore"):
             if p < 0:
@@ -371,7 +366,7 @@ def network(
     """
     if isinstance(model, (str, Path)):
         if not os.path.isfile(model):  # unlike Path's, no error for a name that is too long
-            raise InputError(f"there is no file {str(model)[:300]!r}: give the path of a BIF file", parameter="model")
+            raise InputError(f"there is no file {str(model)[:300]!r}: give the path of a BIF file", "model")
         try:
             reader = import_module("pgmpy.readwrite").BIFReader
         except ImportError:
@@ -379,23 +374,20 @@ def network(
         try:
             model = reader(str(model)).get_model()
         except Exception as error:  # a parser may stumble in any way
-            raise InputError(
-                f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0], parameter="model"
-            ) from None
+            raise InputError(f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0], "model") from None
     if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
         raise InputError(
-            f"model is {type_phrase(model)}: give a discrete Bayesian network of pgmpy, or a BIF file",
-            parameter="model",
+            f"model is {type_phrase(model)}: give a discrete Bayesian network of pgmpy, or a BIF file", "model"
         )
     nodes = list(model.nodes())
     if not nodes:
         raise InputError(
-            "the network has no nodes: give one with at least one node, or a file in the BIF format", parameter="model"
+            "the network has no nodes: give one with at least one node, or a file in the BIF format", "model"
         )
     tables = list(model.get_cpds())
     if len(tables) != len(nodes):
         raise InputError(
-            f"the network has {len(nodes)} nodes and {len(tables)} tables: give one table per node", parameter="model"
+            f"the network has {len(nodes)} nodes and {len(tables)} tables: give one table per node", "model"
         )
     place = {node: j for j, node in enumerate(nodes)}
     sizes, found = [0] * len(nodes), [np.zeros(0)] * len(nodes)
@@ -405,9 +397,7 @@ def network(
         p = checks.real(f"the table of {t.variable}", np.asarray(t.values, dtype=float), of="model")
         off = np.abs(p.sum(axis=0) - 1).max() if p.size else 1.0
         if (p < 0).any() or off > 1e-6:
-            raise InputError(
-                f"the table of {t.variable} is not a distribution: its columns must sum to 1", parameter="model"
-            )
+            raise InputError(f"the table of {t.variable} is not a distribution: its columns must sum to 1", "model")
         j = place[t.variable]
         sizes[j], found[j] = p.shape[0], _states(t, p.shape[0])
         order = sorted(range(len(variables)), key=lambda k: place[variables[k]])
@@ -480,16 +470,14 @@ def table(
         raise InputError("give either joint (probabilities) or rows (data to count)")
     if rows is not None:
         if values is not None:
-            raise InputError("values belong to joint: rows carry their own", parameter="values")
+            raise InputError("values belong to joint: rows carry their own", "values")
         return _empirical_table(rows, weights, names)
     p = checks.real("joint", joint)
     check_probabilities("joint", p)
     if p.ndim == 0 or 0 in p.shape:
-        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record", parameter="joint")
+        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record", "joint")
     if p.size > MOST_CELLS:
-        raise InputError(
-            f"joint has {p.size:,} cells: give at most {MOST_CELLS:,}, or a chain or tree", parameter="joint"
-        )
+        raise InputError(f"joint has {p.size:,} cells: give at most {MOST_CELLS:,}, or a chain or tree", "joint")
     return JointTable(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
 
 
@@ -498,8 +486,7 @@ def _network_table(model: Any, values: Any, weights: ArrayLike | None, names: Se
     cells = math.prod(v.size for v in whole.parts.values)
     if cells > 2**20:
         raise InputError(
-            f"the network has {cells:.2g} combinations of values: use correlated.network for it instead",
-            parameter="model",
+            f"the network has {cells:.2g} combinations of values: use correlated.network for it instead", "model"
         )
     return whole.table()
 
@@ -526,18 +513,18 @@ def _empirical_table(rows: Any, weights: ArrayLike | None, names: Sequence[str] 
             rows = np.asarray([tuple(row) for row in rows])
         except (TypeError, ValueError):
             raise InputError(
-                "rows have different lengths or are not rows: give tuples with one number each", parameter="rows"
+                "rows have different lengths or are not rows: give tuples with one number each", "rows"
             ) from None
     data = checks.real("rows", rows)
     if data.ndim != 2 or 0 in data.shape:
-        raise InputError(f"rows has shape {data.shape}: give at least one row and one column", parameter="rows")
+        raise InputError(f"rows has shape {data.shape}: give at least one row and one column", "rows")
     levels = [np.unique(column, return_inverse=True) for column in data.T]
     shape = tuple(level.size for level, _ in levels)
     if math.prod(shape) > MOST_CELLS:
         raise InputError(
             f"the rows span {math.prod(shape):.2g} combinations of values: "
             "give fewer columns, or values in coarser groups",
-            parameter="rows",
+            "rows",
         )
     joint = np.zeros(shape)
     np.add.at(joint, tuple(index for _, index in levels), 1 / data.shape[0])

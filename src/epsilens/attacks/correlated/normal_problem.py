@@ -174,7 +174,7 @@ def symmetric(matrix: Array) -> Array:
     variances = np.diag(matrix)
     if np.any(variances <= 0):
         k = int(np.argmin(variances))
-        raise InputError(f"cov[{k}, {k}] is {variances[k]:g}: a variance must be above 0", parameter="cov")
+        raise InputError(f"cov[{k}, {k}] is {variances[k]:g}: a variance must be above 0", "cov")
     sd = np.sqrt(variances)
     apart = np.abs(matrix - matrix.T) / sd[:, None] / sd
     i, j = divmod(int(np.argmax(apart)), len(matrix))
@@ -182,7 +182,7 @@ def symmetric(matrix: Array) -> Array:
         raise InputError(
             f"cov is not symmetric: cov[{i}, {j}] is {matrix[i, j]:.6g} and cov[{j}, {i}] is {matrix[j, i]:.6g}; "
             "give the same number in both places",
-            parameter="cov",
+            "cov",
         )
     return np.asarray((matrix + matrix.T) / 2)
 
@@ -199,13 +199,13 @@ def refuse_indefinite(matrix: Array) -> None:
         raise InputError(
             f"cov is not positive definite: {n} records cannot all have correlation {off.mean():.4g} with each other, "
             f"which must lie above −1/{n - 1} = {-1 / (n - 1):.4g} (the smallest eigenvalue is {least:.4g})",
-            parameter="cov",
+            "cov",
         )
     raise InputError(
         f"cov is not positive definite: the smallest eigenvalue of its correlations is {least:.4g} (of "
         f"{n}), so no records vary like this; give a covariance whose eigenvalues are all above 0, without records "
         "that the others determine",
-        parameter="cov",
+        "cov",
     )
 
 

@@ -97,8 +97,7 @@ def _law(shift: float, own: float, name: str, width: float) -> Law:
     moved = shift / width
     if not moved <= 1e4:
         raise InputError(
-            f"{name} is {width:g} for a shift of {shift:g}: give noise of at least 0.0001 times the shift",
-            parameter=name,
+            f"{name} is {width:g} for a shift of {shift:g}: give noise of at least 0.0001 times the shift", name
         )
     if name == "sigma":
         return Normal(np.asarray(shift / float(np.hypot(width, own))))
@@ -495,16 +494,16 @@ class NormalRecords(ValueSemantics):
         except TypeError:  # isinstance would not do: an array without dimensions says that it can be gone through
             listed = None
         if listed is None:
-            raise InputError(f"known is {known!r}: give a list of records", parameter="known")
+            raise InputError(f"known is {known!r}: give a list of records", "known")
         given = sorted({self._record("known", j) for j in listed})
         if i in given:
-            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", parameter="known")
+            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", "known")
         return i, tuple(given)
 
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{name} is {value!r}: give True or False", parameter=name)
+        raise InputError(f"{name} is {value!r}: give True or False", name)
     return bool(value)
 
 
@@ -548,23 +547,19 @@ def normal(
     matrix = np.array(checks.real("cov", cov))
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(
-            f"cov has shape {matrix.shape}: give a square matrix, one row and one column per record", parameter="cov"
+            f"cov has shape {matrix.shape}: give a square matrix, one row and one column per record", "cov"
         )
     n = len(matrix)
     if n == 0:
-        raise InputError("cov is empty: give at least one record", parameter="cov")
+        raise InputError("cov is empty: give at least one record", "cov")
     matrix = symmetric(matrix)
     refuse_indefinite(matrix)
     a = np.ones(n) if weights is None else np.array(checks.real("weights", weights))
     if a.shape != (n,):
-        raise InputError(
-            f"weights has shape {a.shape}: give one weight for each of the {n} records", parameter="weights"
-        )
+        raise InputError(f"weights has shape {a.shape}: give one weight for each of the {n} records", "weights")
     far = np.array(checks.positive("reach", reach))
     if far.shape not in ((), (n,)):
-        raise InputError(
-            f"reach has shape {far.shape}: give one number, or one for each of the {n} records", parameter="reach"
-        )
+        raise InputError(f"reach has shape {far.shape}: give one number, or one for each of the {n} records", "reach")
     far = np.array(np.broadcast_to(far, (n,)))
     refuse_extremes(matrix, a, far)
     for array in (matrix, a, far):

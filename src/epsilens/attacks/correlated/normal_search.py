@@ -455,7 +455,7 @@ def _search(
         raise InputError(
             f"there are {n} records with no special structure: beyond {LARGEST_WITHOUT_LIMIT} the worst adversary may "
             "take too long to find exactly, so give a time_limit in seconds (the answer then carries a proven bound)",
-            parameter="time_limit",
+            "time_limit",
         )
     small = time_limit is None and n <= enumeration.LARGEST and who == everyone
     if small:  # one of the two is quick; nobody knows which
@@ -597,7 +597,7 @@ def search_by_known(
             f"there are {n} records with no special structure: beyond {enumeration.LARGEST} the worst adversary for "
             "each number of known records may take too long to find exactly, so give a time_limit in seconds (each "
             "point then carries a proven bound)",
-            parameter="time_limit",
+            "time_limit",
         )
     share = None if time_limit is None else time_limit / (n + 1)
     ceiling = math.inf if share is None else search(problem, sigma, targets=targets, time_limit=share).found.upper

@@ -52,9 +52,9 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"record {i}" for i in range(n))
     if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"names is {names!r:.60}: give one text per record", parameter="names")
+        raise InputError(f"names is {names!r:.60}: give one text per record", "names")
     if len(names) != n:
-        raise InputError(f"names has {len(names)} entries for {n} records: give one name per record", parameter="names")
+        raise InputError(f"names has {len(names)} entries for {n} records: give one name per record", "names")
     return tuple(names)
 
 
@@ -63,9 +63,7 @@ def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
     if not isinstance(value, str):
         return checks.integer(name, value, low=0, high=len(names) - 1)
     if value not in names:
-        raise InputError(
-            f"{name} is {value!r}: give one of {', '.join(names[:12])}, or a number from 0", parameter=name
-        )
+        raise InputError(f"{name} is {value!r}: give one of {', '.join(names[:12])}, or a number from 0", name)
     return names.index(value)
 
 
@@ -225,9 +223,7 @@ def worst_of(models: Iterable[Any], **settings: Any) -> Worst:
     except TypeError:  # an array without dimensions calls itself iterable
         listed = []
     if not listed or not all(hasattr(model, "worst") for model in listed):
-        raise InputError(
-            f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)", parameter="models"
-        )
+        raise InputError(f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)", "models")
     found: list[Worst] = [replace(model.worst(**settings), model=k) for k, model in enumerate(listed)]
     best = max(found, key=lambda w: w.leakage)
     upper = max(w.upper for w in found)
@@ -348,18 +344,16 @@ def noise_requirement(reading: Any, noise: str, at_most: Any, arguments: Mapping
     """A reading that such noise can keep under one limit; pure ε under Laplace noise is the leakage."""
     if not isinstance(reading, str):
         raise InputError(
-            f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
-            parameter="reading",
+            f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'", "reading"
         )
     name = {"laplace": "scale", "gaussian": "sigma"}[checks.one_of("noise", noise, ("laplace", "gaussian"))]
     if reading == "leakage" and name == "sigma":
         raise InputError(
-            "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
-            parameter="reading",
+            "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead", "reading"
         )
     if reading == "leakage" and arguments:
         raise InputError(
-            f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments", parameter="reading"
+            f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments", "reading"
         )
     if reading == "leakage":
         return NoiseRequirement(name, reading, {}, checks.scalar("at_most", at_most))
@@ -607,7 +601,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             raise InputError(
                 f"{name} is {width:g} for records that together move the answer by {moved:g}: "
                 f"give noise of at least {moved / _NARROWEST:.3g}",
-                parameter=name,
+                name,
             )
         return RiskMeasure("leakage" if name == "scale" else "psi", name, width)
 
@@ -617,18 +611,16 @@ class CorrelatedRecords(ValueSemantics, ABC):
     def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:
         i = self._record("target", target)
         if isinstance(known, (str, int, float)):
-            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs", parameter="known")
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs", "known")
         try:
             listed = list(known)
         except TypeError:
-            raise InputError(
-                f"known is {known!r}: give a list of records, or record: value pairs", parameter="known"
-            ) from None
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs", "known") from None
         records = tuple(self._record("known", j) for j in listed)
         if i in records:
-            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known", parameter="known")
+            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known", "known")
         if len(set(records)) < len(records):
-            raise InputError(f"known is {listed!r}, with a record twice: give each record once", parameter="known")
+            raise InputError(f"known is {listed!r}, with a record twice: give each record once", "known")
         if isinstance(known, Mapping):
             return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
         return i, tuple(sorted(records))
@@ -646,7 +638,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         if not laws.possible:
             told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
             raise InputError(
-                f"known is {told}, which has probability zero: give values that can occur together", parameter="known"
+                f"known is {told}, which has probability zero: give values that can occur together", "known"
             )
         return laws
 

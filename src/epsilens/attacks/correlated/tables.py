@@ -363,7 +363,7 @@ class JointTable(CorrelatedRecords):
             raise InputError(
                 f"the table has {self.n} records and about {size:.0e} numbers to go through: "
                 "give time_limit in seconds for the best found by then with a proven bound",
-                parameter="time_limit",
+                "time_limit",
             )
 
     def _bounds(self, risk: RiskMeasure) -> Array:
@@ -485,11 +485,10 @@ def check_probabilities(name: str, p: Array, *, of: str = "") -> None:
     """Refuse what is not a distribution; ``of`` is the parameter it was given by, where that has another name."""
     if (p < 0).any():
         raise InputError(
-            f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0",
-            parameter=of or name,
+            f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0", of or name
         )
     total = float(p.sum())
     if abs(total - 1) > TOTAL:
         raise InputError(
-            f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1", parameter=of or name
+            f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1", of or name
         )

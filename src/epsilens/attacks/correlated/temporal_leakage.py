@@ -67,9 +67,7 @@ class Temporal(ValueSemantics, ShortResult):
 def _matrix(name: str, transition: ArrayLike) -> Array:
     p = checks.real(name, transition)
     if p.ndim != 2 or p.shape[0] != p.shape[1] or p.size == 0:
-        raise InputError(
-            f"{name} has shape {p.shape}: give a square matrix whose rows are distributions", parameter=name
-        )
+        raise InputError(f"{name} has shape {p.shape}: give a square matrix whose rows are distributions", name)
     for row in p:
         check_probabilities(f"a row of {name}", row, of=name)
     return np.asarray(p / p.sum(axis=1, keepdims=True))
@@ -80,16 +78,14 @@ def _losses(epsilon: ArrayLike, releases: int | None) -> Array:
     if e.ndim == 0:
         if releases is None:
             raise InputError(
-                "releases is missing: say how many releases there are, or give one epsilon per release",
-                parameter="releases",
+                "releases is missing: say how many releases there are, or give one epsilon per release", "releases"
             )
         return np.full(checks.integer("releases", releases, low=1, high=_MOST_STEPS), float(e))
     if e.ndim != 1 or e.size == 0:
-        raise InputError(f"epsilon has shape {e.shape}: give one number, or one per release", parameter="epsilon")
+        raise InputError(f"epsilon has shape {e.shape}: give one number, or one per release", "epsilon")
     if releases is not None and checks.integer("releases", releases, low=1) != e.size:
         raise InputError(
-            f"releases is {releases} with {e.size} values of epsilon: give {e.size}, or leave it out",
-            parameter="releases",
+            f"releases is {releases} with {e.size} values of epsilon: give {e.size}, or leave it out", "releases"
         )
     return e
 
@@ -195,8 +191,7 @@ def _steps(transition: Any, count: int) -> list[Array]:
     if p.ndim == 3:
         if p.shape[0] != count and count > 0:
             raise InputError(
-                f"transition has {p.shape[0]} matrices for {count + 1} releases: give {count}, or one",
-                parameter="transition",
+                f"transition has {p.shape[0]} matrices for {count + 1} releases: give {count}, or one", "transition"
             )
         return [_matrix("transition", m) for m in p]
     return [_matrix("transition", p)] * count
@@ -331,7 +326,7 @@ def temporal(
         if behind and behind[0].shape != p.shape:
             raise InputError(
                 f"backward_transition has shape {behind[0].shape} for {p.shape[0]} states: give {p.shape}",
-                parameter="backward_transition",
+                "backward_transition",
             )
     else:
         behind = _backward_steps(p, initial, e.size - 1)
@@ -352,15 +347,14 @@ def _backward_steps(p: Array, initial: ArrayLike | None, count: int) -> list[Arr
         d = p.shape[0]
         system = np.vstack((p.T - np.eye(d), np.ones(d)))
         if np.linalg.matrix_rank(system) < d:
-            raise InputError("the chain has more than one stationary distribution: give initial", parameter="initial")
+            raise InputError("the chain has more than one stationary distribution: give initial", "initial")
         now = np.linalg.lstsq(system, np.append(np.zeros(d), 1.0), rcond=None)[0]
         now = np.maximum(now, 0.0) / np.maximum(now, 0.0).sum()
         return [_bayes_reversal(p, now)] * count
     now = checks.real("initial", initial)
     if now.shape != (p.shape[0],):
         raise InputError(
-            f"initial has shape {now.shape} for {p.shape[0]} states: give {p.shape[0]} probabilities",
-            parameter="initial",
+            f"initial has shape {now.shape} for {p.shape[0]} states: give {p.shape[0]} probabilities", "initial"
         )
     check_probabilities("initial", now)
     steps = []
