@@ -62,7 +62,8 @@ def no_processes(app: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             raise EpsilensError("the table would be read now")
 
         job = Job(app.state.jobs, task, upload, owner, request)
-        made = task_answer(Task({"task": task, **request}, reading=reading))
+        sent: Any = {"task": task, **request}
+        made = task_answer(Task(sent, reading=reading))
         job.state, job.answer = JobState.DONE, {"data": {"schema": 1}, "basis": ""} if read else made
         job._over.set_result(None)
         return job

@@ -24,7 +24,7 @@ from epsilens.show.assessment.report import HEADING, split_section
 from epsilens.web import tasks as sharing
 from epsilens.web.form import EXAMPLES
 from epsilens.web.limits import ServerLimits
-from epsilens.web.pool import Call, Pool, table_allowance
+from epsilens.web.pool import Call, Pool, TaskRequest, table_allowance
 from epsilens.web.tasks import Task
 from epsilens.web.worker import task_answer
 
@@ -185,7 +185,7 @@ def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
 
 def test_a_package_of_another_plan_is_refused(tmp_path: Path, made: Assessment) -> None:
     other = EXAMPLES["epsilens:adult"].replace("- name: Capital gains\n  sum: capital_gain\n  bounds: [0, 20000]\n", "")
-    request = {"task": "shares", "yaml": other, "basis": sharing.pack_basis(made)}
+    request: TaskRequest = {"task": "shares", "yaml": other, "basis": sharing.pack_basis(made)}
     assert "another plan" in task_answer(Task(request))["error"]
 
 

@@ -167,7 +167,7 @@ def _ledger_add() -> tuple[Option, ...]:
         _opt("part", _PART, "NAME"),
         _opt("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Input.FLAG),
         # An account is of each person, not of groups.
-        *(o for o in _noise(MECHANISMS, CLAIMS) if o.name != _ACCOUNT.name),
+        *(o for o in _noise(MECHANISMS, CLAIMS) if o.name != "people"),
         _opt("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Input.WHOLE, shown="1"),
         _opt("beside", "Chance that something beside the noise gives a person away", "", Panel.NOISE, Input.NUMBER),
         _param("for_delta", "The δ at which ε is charged where the noise has none without"),

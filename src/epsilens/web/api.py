@@ -122,17 +122,18 @@ class SharesAnswer(_Answer):
     looks_at_data: bool = Field(description="whether the least error was found by looking at the data")
 
 
-_BAD: dict[int | str, dict[str, Any]] = {
-    422: {
-        "model": ErrorAnswer,
-        "description": "something is wrong, or no parameter meets the limit; a sentence says what",
-    },
-    403: {"model": ErrorAnswer, "description": "sent from another site"},
-    400: {"model": ErrorAnswer, "description": "not for this host"},
-    413: {"model": ErrorAnswer, "description": "too large"},
-}
-_BUSY: dict[int | str, dict[str, Any]] = {503: {"model": ErrorAnswer, "description": "too busy, or took too long"}}
-_LATE = {**_BUSY, 504: {"model": ErrorAnswer, "description": "took longer than the server allows"}}
+def _errors(**sentences: str) -> dict[int | str, dict[str, Any]]:
+    return {int(code[1:]): {"model": ErrorAnswer, "description": words} for code, words in sentences.items()}
+
+
+_BAD = _errors(
+    _422="something is wrong, or no parameter meets the limit; a sentence says what",
+    _403="sent from another site",
+    _400="not for this host",
+    _413="too large",
+)
+_BUSY = _errors(_503="too busy, or took too long")
+_LATE = _BUSY | _errors(_504="took longer than the server allows")
 
 # -- parameters, from the catalogue -------------------------------------------------------------------------------
 
@@ -187,34 +188,33 @@ def _with_parameters(
     def taking(**sent: Any) -> JSONResponse:
         return endpoint(**sent)
 
-    written = [
-        p
-        for p in inspect.signature(endpoint, eval_str=True).parameters.values()
-        if p.kind is not p.VAR_KEYWORD and p.name not in {other.name for other in listed}
-    ]
-    more = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(PARAMETERS[name]))
-        for name in names
-    ]
-    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in written]
+    only = inspect.Parameter.KEYWORD_ONLY
+    written = inspect.signature(endpoint, eval_str=True).parameters.values()
+    known = {other.name for other in listed}
+    keywords = [p.replace(kind=only) for p in written if p.kind is not p.VAR_KEYWORD and p.name not in known]
+    more = [inspect.Parameter(name, only, default=None, annotation=_annotation(PARAMETERS[name])) for name in names]
     taking.__signature__ = inspect.Signature([*keywords, *listed, *more])  # type: ignore[attr-defined]
     taking.__name__, taking.__doc__ = endpoint.__name__, endpoint.__doc__
     return taking
 
 
+def _refusal(sentence: str, field: str | None, status: int = 422, **more: object) -> JSONResponse:
+    return JSONResponse({"schema": SCHEMA, "error": sentence, "field": field or None, **more}, status)
+
+
 def error_answer(error: EpsilensError) -> JSONResponse:
     problem = view_state.problem_of(error)
-    body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
-    if problem.floor is not None:
-        body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
-    return JSONResponse(body, 422)
+    if problem.floor is None:
+        return _refusal(problem.sentence, problem.field)
+    # JSON has no infinity
+    return _refusal(problem.sentence, problem.field, floor=problem.floor if math.isfinite(problem.floor) else None)
 
 
 def _plan_error(error: EpsilensError) -> JSONResponse:
     """Why a release was not assessed; the field is the place in the release, such as ``queries.1.groups``."""
     about = error.parameter if isinstance(error, InputError | RequestError) else ""
     problem = plan_problem(error)
-    return JSONResponse({"schema": SCHEMA, "error": problem.sentence, "field": about or None}, problem.status)
+    return _refusal(problem.sentence, about, problem.status)
 
 
 def _query_texts(request: Request, *without: str) -> dict[str, str]:
@@ -275,14 +275,8 @@ def compare(
         if wrong is not None:
             return JSONResponse({"schema": SCHEMA, "error": wrong.sentence, "field": letter or wrong.field}, 422)
     if not made.settings:
-        return JSONResponse(
-            {"schema": SCHEMA, "error": "A is empty: give a setting such as laplace:epsilon=1.", "field": "a"}, 422
-        )
-    told = [
-        {"letter": s.letter, "setting": s.text, "explanation": s.asked.about.to_dict()}
-        for s in made.settings
-        if s.asked.about is not None
-    ]
+        return _refusal("A is empty: give a setting such as laplace:epsilon=1.", "a")
+    told = [{"letter": s.letter, "setting": s.text, "explanation": about.to_dict()} for s, about in made.explained]
     return JSONResponse({"schema": SCHEMA, "settings": told})
 
 
@@ -322,7 +316,7 @@ async def assess(request: Request) -> JSONResponse:
             text = (await request.body()).decode("utf-8")
         return JSONResponse((await assess_answer(request, text, upload))["data"])
     except UnicodeDecodeError:
-        return JSONResponse({"schema": SCHEMA, "error": "The body is not UTF-8 text: send YAML.", "field": None}, 422)
+        return _refusal("The body is not UTF-8 text: send YAML.", None)
     except EpsilensError as error:
         return _plan_error(error)
     finally:
@@ -344,21 +338,19 @@ def make_router() -> APIRouter:
     mechanism = _name_parameter("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
     reading = _name_parameter("reading", "what is limited", "success", READINGS)
     taken = [name for name in PARAMETERS if name in every_option()]
-    router.get("/explain", responses={200: {"model": ExplainAnswer}, **_BAD, **_LATE})(
-        _with_parameters(explain, (*taken, *EXPLANATION_OPTIONS), mechanism)
-    )
-    router.get("/choose", responses={200: {"model": ChooseAnswer}, **_BAD, **_LATE})(
-        _with_parameters(choose, (*taken, *reading_options()), mechanism, reading)
-    )
-    router.get("/compare", responses={200: {"model": CompareAnswer}, **_BAD, **_LATE})(
-        _with_parameters(compare, ("prior", "fpr"))
-    )
+    readers: dict[str, tuple[type[BaseModel], Callable[..., JSONResponse]]] = {
+        "/explain": (ExplainAnswer, _with_parameters(explain, (*taken, *EXPLANATION_OPTIONS), mechanism)),
+        "/choose": (ChooseAnswer, _with_parameters(choose, (*taken, *reading_options()), mechanism, reading)),
+        "/compare": (CompareAnswer, _with_parameters(compare, ("prior", "fpr"))),
+    }
+    for path, (answer, endpoint) in readers.items():
+        router.get(path, responses={200: {"model": answer}, **_BAD, **_LATE})(endpoint)
     router.get("/tables", responses={200: {"model": TablesAnswer}, **_BAD})(tables)
-    router.post(
-        "/assess", responses={200: {"model": AssessAnswer}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY}
-    )(assess)
-    body = {"requestBody": {"description": "a release, and a number for each query: ε is shared in this proportion"}}
-    router.post("/assess/shares", responses={200: {"model": SharesAnswer}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
+    about = "a release, and a number for each query: ε is shared in this proportion"
+    answers = {200: {"model": AssessAnswer}, **_BAD, **_BUSY}
+    router.post("/assess", responses=answers, openapi_extra={"requestBody": _BODY})(assess)
+    answers = {200: {"model": SharesAnswer}, **_BAD, **_BUSY}
+    router.post("/assess/shares", responses=answers, openapi_extra={"requestBody": {"description": about}})(shares)
     return router
 
 
@@ -408,13 +400,7 @@ def _operation(path: str, what: dict[str, Any]) -> dict[str, Any]:
         "summary": what.get("summary", ""),
         "example": _EXAMPLES.get(path, ""),
         "parameters": [
-            {
-                "name": p["name"],
-                "kind": _kind(p["schema"]),
-                "required": p.get("required", False),
-                "description": p.get("description", ""),
-            }
-            for p in what.get("parameters", ())
+            {"required": False, "description": "", **p, "kind": _kind(p["schema"])} for p in what.get("parameters", ())
         ],
         "body": f"{', '.join(body['content'])}, {body['description']}" if body else "",
         "answers": [(code, answer["description"].lower()) for code, answer in sorted(what["responses"].items())],

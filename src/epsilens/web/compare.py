@@ -18,11 +18,10 @@ from markupsafe import Markup
 
 from ..calibration.sweep import compare as side_by_side
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, symbol
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.parsing import EXPLANATION_OPTIONS, find_mechanism
 from ..errors import EpsilensError, InputError
 from ..numerics.formatting import frequencies
-from ..results import join_words
 from ..show import charts
 from ..show.charts import icons
 from ..show.charts.chart import Chart
@@ -52,8 +51,8 @@ from .view_state import (
     mechanism_fields,
     option_texts,
     problem_of,
+    way_labels,
     way_of,
-    ways_of,
 )
 
 if TYPE_CHECKING:
@@ -99,9 +98,12 @@ class SettingForm:
         first, then = ([replace(f, name=f"{self.letter}_{f.name}") for f in some] for some in (noise, others))
         return first, then
 
+    @property
+    def entries(self) -> list[str]:
+        return [f"{self.letter}_mechanism", *(f.name for some in self.fields() for f in some)]
+
     def ways(self) -> list[tuple[str, str]]:
-        known = ways_of(MECHANISMS[self.asked.mechanism])
-        return [(way, join_words([symbol(n) for n in names])) for way, names in known.items()]
+        return way_labels(MECHANISMS[self.asked.mechanism])
 
     def value(self, name: str) -> str:
         return self.asked.values.get(name.removeprefix(f"{self.letter}_"), "")
@@ -116,8 +118,17 @@ class SettingComparison:
     problem: FieldProblem | None = None
 
     @property
+    def explained(self) -> list[tuple[SettingForm, Explanation]]:
+        """The settings that came to a result, each with it."""
+        return [(s, s.asked.about) for s in self.settings if s.asked.about is not None]
+
+    @property
+    def complete(self) -> bool:
+        return self.problem is None and bool(self.settings) and len(self.explained) == len(self.settings)
+
+    @property
     def good(self) -> list[SettingForm]:
-        return [s for s in self.settings if s.asked.about is not None]
+        return [s for s, _ in self.explained]
 
     @property
     def query(self) -> str:
@@ -240,7 +251,7 @@ router = APIRouter(include_in_schema=False)
 def compare_view(request: Request) -> Response:
     given = query_of(request)
     made = compare_settings(given or EXAMPLE)
-    right = made.problem is None and len(made.good) == len(made.settings)
+    right = made.problem is None and len(made.explained) == len(made.settings)
     url = f"/compare?{made.query}" if made.settings else "/compare"
     away, headers = canonical_redirect(request, url, right and bool(given))
     if away:
@@ -253,19 +264,15 @@ def compare_view(request: Request) -> Response:
         made=made,
         shared_fields=[field_of(PARAMETERS[name]) for name in made.shared],
         trouble=_comparison_problem(made),
-        roc=_chart_html(made.good) if made.good else "",
-        table=reading_rows(made.good) if made.good else [],
+        roc=_chart_html(made) if made.good else "",
+        table=reading_rows([about for _, about in made.explained]) if made.good else [],
         icon=_icon,
         spoken=_options_text,
         explain_query=lambda setting: _explain_query(setting, made),
         url=url,
         more=len(made.settings) < len(LETTERS),
-        oob=oob_targets(*made.shared, *(name for s in made.settings for name in _names(s))),
+        oob=oob_targets(*made.shared, *(name for s in made.settings for name in s.entries)),
     )
-
-
-def _names(setting: SettingForm) -> list[str]:
-    return [f"{setting.letter}_mechanism", *(f.name for some in setting.fields() for f in some)]
 
 
 def _comparison_problem(made: SettingComparison) -> str:
@@ -276,16 +283,15 @@ def _comparison_problem(made: SettingComparison) -> str:
     return "" if made.good else "One setting needs mending."
 
 
-def comparison_chart(good: Sequence[SettingForm]) -> Chart:
+def comparison_chart(made: SettingComparison) -> Chart:
     """One ROC chart with a line, labelled by its letter, for each setting."""
-    settings = [(s.letter, s.asked.about) for s in good if s.asked.about is not None]
-    fpr = settings[0][1].arguments["fpr"]
-    return charts.compared_roc([(letter, about.experiment) for letter, about in settings], fpr)
+    every = made.explained
+    return charts.compared_roc([(s.letter, about.experiment) for s, about in every], every[0][1].arguments["fpr"])
 
 
-def _chart_html(good: Sequence[SettingForm]) -> Markup:
+def _chart_html(made: SettingComparison) -> Markup:
     """The chart at both widths: text never shrinks."""
-    chart = comparison_chart(good)
+    chart = comparison_chart(made)
     desk, phone = (Markup(chart.svg("page", width)) for width in (chart.desk, chart.phone))
     return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
 
@@ -293,13 +299,6 @@ def _chart_html(good: Sequence[SettingForm]) -> Markup:
 def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
     spoken = MECHANISMS[setting.asked.mechanism].spoken
     return urlencode({"mechanism": spoken, **option_texts(setting.asked.options), **of.unusual})
-
-
-def _setting_name(setting: SettingForm) -> str:
-    """A setting as a person calls it: Laplace noise with ε = 1."""
-    return " with ".join(
-        filter(None, (MECHANISMS[setting.asked.mechanism].title, _options_text(setting.asked.options)))
-    )
 
 
 def _options_text(options: Mapping[str, Any]) -> str:
@@ -321,9 +320,8 @@ def _icon(about: Explanation, letter: str) -> Markup:
     return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
 
 
-def reading_rows(good: Sequence[SettingForm]) -> list[tuple[str, list[dict[str, Any]]]]:
+def reading_rows(every: Sequence[Explanation]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The readings of every setting, row by row; a row is left out only where no setting shows it."""
-    every = [s.asked.about for s in good if s.asked.about is not None]
     lines = []
     for i, row in enumerate(every[0].rows):
         same = [about.rows[i] for about in every]
@@ -339,14 +337,15 @@ def reading_rows(good: Sequence[SettingForm]) -> list[tuple[str, list[dict[str, 
 @router.get("/compare.pdf")
 def compare_file(request: Request) -> Response:
     made, kind = compare_settings(query_of(request)), kind_of(request)
-    if not _is_complete(made):
+    if not made.complete:
         return no_file(_first_problem(made))
-    every = [(s, s.asked.about) for s in made.good if s.asked.about is not None]
+    every = made.explained
     first = every[0][1]
     if kind == "csv":
         text = comparison_csv([f"{s.letter.upper()}: {s.spoken}" for s, _ in every], [about for _, about in every])
         return attachment(text, "compare.csv", KINDS["csv"])
-    named = {_setting_name(s): about.experiment for s, about in every}
+    spoken = [(MECHANISMS[s.asked.mechanism].title, _options_text(s.asked.options)) for s, _ in every]
+    named = {" with ".join(filter(None, s)): about.experiment for s, (_, about) in zip(spoken, every, strict=True)}
     given = {name: first.arguments[name] for name in ("prior", "fpr")}
     return result_file(side_by_side(named, **given) if len(named) > 1 else first, "compare", kind)
 
@@ -354,13 +353,7 @@ def compare_file(request: Request) -> Response:
 @router.get("/compare/roc.{kind}")
 def compare_chart(request: Request, kind: str) -> Response:
     made = compare_settings(query_of(request))
-    if not _is_complete(made):
-        return no_file(_first_problem(made))
-    return picture(comparison_chart(made.good), "compare-roc", kind)
-
-
-def _is_complete(made: SettingComparison) -> bool:
-    return made.problem is None and bool(made.good) and len(made.good) == len(made.settings)
+    return picture(comparison_chart(made), "compare-roc", kind) if made.complete else no_file(_first_problem(made))
 
 
 def _first_problem(made: SettingComparison) -> FieldProblem:

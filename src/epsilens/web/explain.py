@@ -15,14 +15,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from ..catalogue.deployments import deployment, deployments
-from ..catalogue.mechanisms import MECHANISMS, MechanismEntry
+from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import CONDITIONS, PARAMETERS, Place, symbol
 from ..catalogue.parsing import EXPLANATION_OPTIONS, condition_arguments, parse_number, plain_name
 from ..catalogue.readings import READINGS
 from ..errors import EpsilensError, InputError
 from ..notions.implications import NOTIONS, REFUTED, Notion, find
 from ..numerics.formatting import floor_digits
-from ..results import join_words
 from ..shares import parse_share
 from ..show import charts
 from ..show import notions as report
@@ -58,6 +57,7 @@ from .view_state import (
     option_texts,
     problem_of,
     to_of_100,
+    way_labels,
     ways_of,
     with_symbol,
 )
@@ -77,7 +77,7 @@ def explain_view(request: Request) -> Response:
         return away
     mechanism = MECHANISMS[asked.mechanism]
     noise, usual, rare = mechanism_fields(mechanism, asked.way)
-    ways = _way_labels(mechanism)
+    ways = way_labels(mechanism)
     return render(
         "explain.html",
         asked.problem.status if asked.problem else 200,
@@ -90,10 +90,6 @@ def explain_view(request: Request) -> Response:
         rare=rare,
         oob=oob_targets("mechanism", *(f.name for f in (*noise, *usual, *rare))),
     )
-
-
-def _way_labels(mechanism: MechanismEntry) -> list[tuple[str, str]]:
-    return [(way, join_words([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
 
 
 @router.get("/explain.html")
@@ -156,7 +152,7 @@ def choose_view(request: Request) -> Response:
         at_most_unit=READINGS[reading].ceiling == 1 if reading in READINGS else True,
         arguments=arguments,
         parameters=[(n, field_of(PARAMETERS[n]).label) for n in choice_parameters(mechanism)],
-        ways=[] if parameter in ways else _way_labels(mechanism),
+        ways=[] if parameter in ways else way_labels(mechanism),
         symbol=symbol(parameter),
         unmet=_unmet_limit(asked),
         noise=noise,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from ..catalogue.mechanisms import ANY_CLAIM, MechanismEntry, builder, every_option
-from ..catalogue.parameters import PARAMETERS, Input, Parameter, Place
+from ..catalogue.parameters import PARAMETERS, Input, Parameter, Place, symbol
 from ..catalogue.parsing import (
     EXPLANATION_OPTIONS,
     builder_arguments,
@@ -37,6 +37,7 @@ from ..catalogue.parsing import (
 )
 from ..catalogue.readings import READINGS, find_reading
 from ..errors import EpsilensError, InputError, NoSolutionError
+from ..results import join_words
 from ..shares import parse_share
 from .limits import check_texts, limit_builder
 
@@ -148,6 +149,11 @@ def ways_of(mechanism: MechanismEntry) -> dict[str, tuple[str, ...]]:
     {'sigma': ('sigma',), 'psi': ('psi',), 'epsilon': ('epsilon', 'delta')}
     """
     return {way[0]: way for way in mechanism.ways}
+
+
+def way_labels(mechanism: MechanismEntry) -> list[tuple[str, str]]:
+    """Each way by the symbols of its parameters."""
+    return [(way, join_words([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
 
 
 def way_of(mechanism: MechanismEntry, given: Mapping[str, str]) -> str:
