@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,18 @@ def function_of(item: pytest.Item) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Iterator[list[pytest.Collector]]:
+def pytest_collection() -> Generator[None, object, object]:
+    """Ten thousand tests are no garbage: nothing looks for any among them while they are made, nor ever after."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Nothing looks for examples to run in the tests that have none."""
     made = yield
     return made if b">>> " in file_path.read_bytes() else [one for one in made if not isinstance(one, DoctestModule)]
@@ -121,7 +133,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A Spark, a server and a browser are started once in a run, and not once in each of its processes."""
     from xdist.scheduler import LoadFileScheduling
 
-    class Shared(LoadFileScheduling):  # type: ignore[misc]
+    class Shared(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return scope_of(nodeid)
 

@@ -29,8 +29,8 @@ def ledger(tmp_path: Path) -> el.Ledger:
     return made
 
 
-def assessed(epsilon: float, ledger: el.Ledger, people: str = "people", **more: Any) -> el.Assessment:
-    return el.assess(plan(epsilon, **more), table=TABLE, ledger=ledger, account=people)
+def assessed(epsilon: float, ledger: el.Ledger, account: str = "people", **more: Any) -> el.Assessment:
+    return el.assess(plan(epsilon, **more), table=TABLE, ledger=ledger, account=account)
 
 
 def test_what_is_left_of_epsilon(ledger: el.Ledger) -> None:
@@ -84,8 +84,8 @@ def test_an_account_without_limits_bounds_nothing(ledger: el.Ledger) -> None:
     assert "No limit is set for 'others'" in " ".join(found.to_text().split())
 
 
-def test_people_without_a_ledger_is_a_mistake() -> None:
-    with pytest.raises(InputError, match="people is given without a ledger"):
+def test_an_account_without_a_ledger_is_a_mistake() -> None:
+    with pytest.raises(InputError, match="account is given without a ledger"):
         el.assess(plan(0.5), table=TABLE, account="patients")
 
 

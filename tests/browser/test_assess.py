@@ -200,7 +200,7 @@ def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> N
     page.click("#release a.button")
     shown(page, "text=the ledger has several accounts")  # and asks which is meant
     _content(page, width)
-    page.fill("#f-people", f"people at {width}")
+    page.fill("#f-account", f"people at {width}")
     page.click("text=Use this account")
     shown(page, f"text=Spend ε = 0.1 of the account people at {width}")
     # Without the tick nothing happens but a sentence by it, which takes the focus.

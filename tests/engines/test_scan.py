@@ -182,7 +182,7 @@ def test_correlation(elsewhere: Place, name: str) -> None:
         assert found == expected
 
 
-@pytest.mark.on_spark(lambda: False)  # it takes a minute for them
+@pytest.mark.on_spark(lambda **_: False)  # it takes a minute for them
 def test_many_queries_are_not_nested_too_deep(elsewhere: Place) -> None:
     """SQLite's parser gives up at some twenty tables within tables."""
     place = elsewhere
