@@ -81,7 +81,7 @@ def test_a_difference_is_a_difference() -> None:
 
 def test_a_request_names_what_was_asked() -> None:
     given: dict[str, Any] = {"person": None, "known_columns": None, "min_query_size": 1, "max_rows": None}
-    given |= {"epsilon": 1, "limit": {"success": 0.6}, "quantile": None, "delta": None, "known": False}
+    given |= {"epsilon": 1, "at_most": {"success": 0.6}, "quantile": None, "delta": None, "known": False}
     request = ScanRequest.of("site, age", queries=QUERIES, noise="laplace", show_people=False, **given)
     assert request.quasi_identifiers == ("site", "age")
     assert (request.epsilon, request.at_most, request.attack.noise) == (1.0, 0.6, "laplace")

@@ -313,6 +313,6 @@ def test_too_many_answers_are_said_and_pairs_are_still_found() -> None:
 
 def test_a_quantile_spares_a_few_of_the_isolated() -> None:
     data = {"id": [*range(200)]}
-    options: dict[str, Any] = {"queries": ["count", "count where id > 0"], "epsilon": 1.0, "limit": 0.6}
+    options: dict[str, Any] = {"queries": ["count", "count where id > 0"], "epsilon": 1.0, "at_most": 0.6}
     assert scan(data, ["id"], **options).exceeded is True
     assert scan(data, ["id"], quantile=0.9, **options).exceeded is False

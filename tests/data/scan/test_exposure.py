@@ -85,7 +85,7 @@ def test_max_rows_caps_the_gap_and_the_default_is_said() -> None:
 
 def test_the_quantile_spares_the_few() -> None:
     table = {"id": list(range(101)), "x": [10.0] + [1.0] * 100}
-    options: dict[str, Any] = {"queries": "sum x bounds 0 10", "limit": 0.55, "known": True, "epsilon": 1.0}
+    options: dict[str, Any] = {"queries": "sum x bounds 0 10", "at_most": 0.55, "known": True, "epsilon": 1.0}
     worst = scan(table, ["id"], **options)
     most = scan(table, ["id"], quantile=0.99, **options)
     assert worst.largest_epsilon == pytest.approx(0.210721031316, rel=1e-9)
@@ -108,7 +108,7 @@ def test_minimum_query_size_counts_the_others_of_a_group(engine: str) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_noises(noise: str, known: bool) -> None:
     delta = 1e-5 if noise == "gaussian" else None
-    plan: dict[str, Any] = {"queries": "count", "limit": 0.55, "noise": noise, "delta": delta, "known": known}
+    plan: dict[str, Any] = {"queries": "count", "at_most": 0.55, "noise": noise, "delta": delta, "known": known}
     found = scan({"a": [1, 2]}, ["a"], epsilon=1.0, **plan)
     risk = found.queries[0]
     assert risk.success is not None

@@ -158,8 +158,8 @@ def test_what_is_refused(tmp_path: Path, engine: str) -> None:
     assert "at most 4,096" in say({f"c{i}": [1] for i in range(13)}, [f"c{i}" for i in range(13)])
     assert "max_rows" in say(COLUMNS, ["site"], max_rows=3)
     wrong: list[dict[str, Any]] = [
-        {"limit": 0.5},
-        {"limit": {"recall": 0.1}},
+        {"at_most": 0.5},
+        {"at_most": {"recall": 0.1}},
         {"epsilon": 0},
         {"quantile": 1},
         {"known_columns": 2},
