@@ -91,9 +91,9 @@ def test_the_panel_follows_the_section_it_is_about(
     others = tuple(s for s in whole.sections if s.heading != HEADING)
     section = split_section(made)
     assert section is not None
-    monkeypatch.setattr("epsilens.assessment.assess.assess", lambda *a, **k: made)
+    monkeypatch.setattr(sharing, "assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
-        monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
+        monkeypatch.setattr(sharing, "present", lambda a, s=sections: replace(whole, sections=s))
         found = task_answer(Task({"task": "assess", "yaml": TEXT}))
         first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
         assert first[-1] == (HEADING if after else others[-1].heading)
