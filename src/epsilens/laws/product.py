@@ -20,7 +20,7 @@ from ..checks import Array
 from ..errors import InputError
 from ..readings.law import Exactness, Law
 from .composition.composed_law import WIDTH, ComposedLaw
-from .composition.product import Product
+from .composition.evaluator import Product
 from .composition.step import Composable, CountedStep, Family, Step
 from .envelope import zcdp_envelope
 from .finite import MOST_LOSS, Finite, finite_product, joint_step

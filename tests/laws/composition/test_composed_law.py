@@ -16,8 +16,7 @@ import epsilens as el
 from epsilens.laws.composition import evaluator
 from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.elementary_bounds import MomentBounds
-from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Evaluator, ReadingWork
-from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.evaluator import MOST_WORK, Budget, Evaluator, Product, ReadingWork
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.wrappers import ReversedStep, SampledStep
 from epsilens.laws.finite import Finite, FiniteStep

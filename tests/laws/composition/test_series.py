@@ -18,8 +18,7 @@ from mpmath import mp, mpf
 
 import epsilens as el
 from epsilens.laws.composition.composed_law import ComposedLaw
-from epsilens.laws.composition.evaluator import Budget, Evaluator
-from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.evaluator import Budget, Evaluator, Product, read_views
 from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, cut_off_mass
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilt import Query, tilted
@@ -185,7 +184,7 @@ def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = F
         warnings.simplefilter("error")
         one = order.make(Query(kind, value), 1e-3, Budget(), lattice=lattice)
         assert one is not None
-        low, high = order._read([one], kind, A([value]))
+        low, high = read_views([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
 
 
@@ -324,7 +323,7 @@ def test_one_series_may_be_asked_for_anything(kind: str) -> None:
         warnings.simplefilter("error")
         one = order.make(Query("delta", 1.0), 1e-3, Budget())
         assert one is not None
-        low, high = order._read([one], kind, values)
+        low, high = read_views([one], kind, values)
     assert isinstance(one, SeriesProfile)
     assert (low <= high).all()
 

@@ -17,7 +17,7 @@ from tests.laws.composition.oracles import contour
 import epsilens as el
 from epsilens.errors import InputError
 from epsilens.laws.composition.composed_law import ComposedLaw
-from epsilens.laws.composition.product import Product
+from epsilens.laws.composition.evaluator import Product
 from epsilens.laws.composition.quadrature import ERROR
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.tilt import tilted

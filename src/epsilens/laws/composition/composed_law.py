@@ -20,9 +20,8 @@ from ...numerics.formatting import short_repr
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Exactness
 from .curve_integrals import Sides, area, best_fbeta
-from .evaluator import ROUGH, Budget, Evaluator, ReadingWork
+from .evaluator import ROUGH, Budget, Evaluator, Product, ReadingWork
 from .gdp_index import IndexView, mu_of, psi_of
-from .product import Product
 from .quadrature import divergences, rounding
 from .step import Composable, CountedStep
 from .wrappers import ReversedStep
@@ -49,8 +48,15 @@ class ComposedLaw(Composable):
         self.known = Exactness.BOUND if bound else Exactness.BRACKET
         self._set(Evaluator(product, False, width), Evaluator(product, True, width), True)
 
-    def _set(self, forward: Evaluator, backward: Evaluator, upper: bool, works: Works = (None, None)) -> Self:
-        self._forward, self._backward, self._upper, self._works = forward, backward, upper, works
+    def _set(
+        self,
+        forward: Evaluator,
+        backward: Evaluator,
+        upper: bool,
+        works: Works = (None, None),
+        rough: bool = False,
+    ) -> Self:
+        self._forward, self._backward, self._upper, self._works, self._rough = forward, backward, upper, works, rough
         return self
 
     def _facts(self) -> tuple[Any, ...]:
@@ -118,10 +124,17 @@ class ComposedLaw(Composable):
         """The same law from the other side of its bracket."""
         return self._like(self._forward, self._backward, not self._upper, self._works)
 
-    def _like(self, forward: Evaluator, backward: Evaluator, upper: bool, works: Works = (None, None)) -> Self:
+    def _like(
+        self,
+        forward: Evaluator,
+        backward: Evaluator,
+        upper: bool,
+        works: Works = (None, None),
+        rough: bool | None = None,
+    ) -> Self:
         made = type(self).__new__(type(self))
         made.known = self.known
-        return made._set(forward, backward, upper, works)
+        return made._set(forward, backward, upper, works, self._rough if rough is None else rough)
 
     def _sharing(self, budget: Budget) -> Self:
         """The same law from above for one reading that asks much: what is made is shared, and one budget holds."""
@@ -153,25 +166,15 @@ class ComposedLaw(Composable):
 
     @property
     def _ends(self) -> tuple[float, float]:
-        low, high = self._forward.product.loss_range
-        return (-high, -low) if self.flipped else (low, high)
-
-    @property
-    def _finite_top(self) -> float:
-        low, high = self._forward.product.finite_ends
-        return -low if self.flipped else high
+        return self._forward.loss_range
 
     @property
     def _at_top(self) -> float:
-        product = self._forward.product
-        found = product.at_bottom if self.flipped else product.at_top
-        # what stands for the end of a list (1e-320 a step) is there for the high end alone
-        return found if self._upper or found >= _LEAST_DELTA else 0.0
+        return self._top_of(self._forward)
 
-    @property
-    def _at_bottom(self) -> float:
-        product = self._forward.product
-        return product.at_top if self.flipped else product.at_bottom
+    def _top_of(self, order: Evaluator) -> float:
+        """The mass at +∞; what stands for the end of a list (1e-320 a step) is there for the high end alone."""
+        return order.at_top if self._upper or order.at_top >= _LEAST_DELTA else 0.0
 
     def seen(self, low: Array, high: Array) -> None:
         """Remember a bracket that is wider than asked for, whichever reading it is of."""
@@ -215,32 +218,19 @@ class ComposedLaw(Composable):
         out = np.empty(u.size)
         positive = u >= 0
         if positive.any():
-            top = self._finite_top, self._at_top
-            out[positive] = self._profile_above(self._forward, u[positive], *top, allowed[positive], ahead)
+            out[positive] = self._profile_above(self._forward, u[positive], allowed[positive], ahead)
         if not positive.all():
-            back = self if self.symmetric else self.reverse()
             v = -u[~positive]
-            rest = self._profile_above(
-                self._other_order(), v, back._finite_top, back._at_top, allowed[~positive], behind
-            )
-            out[~positive] = np.exp(-v) * rest
+            out[~positive] = np.exp(-v) * self._profile_above(self._other_order(), v, allowed[~positive], behind)
         return out
 
-    def _profile_above(
-        self,
-        order: Evaluator,
-        u: Array,
-        most: float,
-        at_top: float,
-        slack: Array | float = 0.0,
-        work: ReadingWork | None = None,
-    ) -> Array:
+    def _profile_above(self, order: Evaluator, u: Array, allowed: Array, work: ReadingWork | None) -> Array:
         """h for u ≥ 0; beyond the largest loss only what lies at +∞ is left."""
-        allowed = np.broadcast_to(slack, u.shape)
+        at_top = self._top_of(order)
         out = np.full(u.size, at_top)
-        inside = (u < most) & np.isfinite(u)
+        inside = (u < order.finite_top) & np.isfinite(u)
         if inside.any():
-            low, high = order.ask("delta", u[inside], allowed[inside], work)
+            low, high = order.ask("delta", u[inside], allowed[inside], work, rough=self._rough)
             apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
             if self._upper and ((high - low > 1) & (apart > np.maximum(allowed[inside], _LEAST_PROBABILITY))).any():
                 high = np.minimum(high, self._chernoff(order, u[inside]))
@@ -267,7 +257,7 @@ class ComposedLaw(Composable):
         high = low.copy()
         if inside.any():
             within = delta[inside]
-            least, largest = self._forward.ask("epsilon", np.log(within))
+            least, largest = self._forward.ask("epsilon", np.log(within), rough=self._rough)
             if np.isposinf(largest).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
                 start = np.full(within.size, np.inf)
                 bound = self._forward.chernoff(lambda tilt, k: (k - np.log(within)) / tilt, start)
@@ -316,14 +306,15 @@ class ComposedLaw(Composable):
             for law, other in ((self, back), (back, self)):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
-        ahead, behind = self._forward.rough(), self._backward.rough()
-        here, there = (read(self._like(*two, self._upper), flat) for two in ((ahead, behind), (behind, ahead)))
+        orders = self._forward, self._backward
+        here, there = (read(self._like(*two, self._upper, rough=True), flat) for two in (orders, orders[::-1]))
+        spent = [order.exhausted for order in orders]
         out = np.zeros(flat.size), np.zeros(flat.size)
-        for law, order, rough, against in ((self, ahead, here, there), (back, behind, there, here)):
+        for law, exhausted, rough, against in ((self, spent[0], here, there), (back, spent[1], there, here)):
             needed = ~(rough[1] < against[0])
             if needed.any():  # what took all that a reading may cost stays as rough as it is
-                found = (rough[0][needed], rough[1][needed]) if order.exhausted else read(law, flat[needed])
-                self._note(order.exhausted and bool(np.any(found[1] - found[0] > self.width * found[1])))
+                found = (rough[0][needed], rough[1][needed]) if exhausted else read(law, flat[needed])
+                self._note(exhausted and bool(np.any(found[1] - found[0] > self.width * found[1])))
                 for side, value in zip(out, found, strict=True):
                     side[needed] = np.maximum(side[needed], value)
         return out
@@ -377,8 +368,8 @@ class ComposedLaw(Composable):
 
     def _inverse_roc(self, recall: Array) -> Array:
         out = np.where(recall >= 1, 1.0, 0.0)
-        if self._upper and self._at_bottom > 0:
-            out = np.where(recall >= 1, 1 - self._at_bottom, out)
+        if self._upper and self._backward.at_top > 0:
+            out = np.where(recall >= 1, 1 - self._backward.at_top, out)
         inside = (recall > self._at_top) & (recall < 1)
         if inside.any():
             bracket = self._forward.ask("recall", np.log(recall[inside]), work=self._works[0])
