@@ -306,8 +306,6 @@ def _assemble(
     is_refuted: Callable[[Claim], bool],
     success: float,
     largest: float,
-    event: Callable[[Evidence, Claim], AttackEvent | None],
-    band: Callable[[Evidence], BandRows],
 ) -> Audit:
     claim, alone = evidence.claim, evidence.width > 1
     verdict = _verdict(evidence, over, possible)
@@ -328,6 +326,7 @@ def _assemble(
         mu = capped_at_claim(mu, claimed.get("mu"), over)
         success = capped_at_claim(success, claimed.get("success"), over)
     advantage = capped_at_claim(2 * success - 1, claimed.get("advantage"), over)
+    band = () if alone else _band(evidence, sequential)
     # the event that refutes the claim; else the one that shows what was found
     shown = claim if over else single_line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
     return Audit(
@@ -346,40 +345,37 @@ def _assemble(
         claimed=claimed,
         largest_epsilon=largest,
         excess_lo=above,
-        event=event(evidence, shown),
+        event=_shown_event(evidence, shown, sequential),
         findings=evidence.findings,
         stopped=evidence.stopped,
-        band=() if alone else tuple((eps, own, capped_at_claim(low, own, over)) for eps, own, low in band(evidence)),
+        band=tuple((eps, own, capped_at_claim(low, own, over)) for eps, own, low in band),
         pair=evidence.pair,
         guesses_a_call=evidence.width,
         seconds=evidence.seconds,
     )
 
 
-def _anytime_band(evidence: Evidence) -> BandRows:
-    """A few ε, each at a like share of α: the bounds hold together, whenever one stops."""
+def _band(evidence: Evidence, sequential: bool) -> BandRows:
+    """(ε, claimed δ, δ at least), by the bands of a score that the pilot chose.
+
+    In a sequential audit at a few ε, each at a like share of α: the bounds hold together, whenever one stops.
+    """
     claim = evidence.claim
-    # more of them where δ falls fast
-    at = np.unique((np.linspace(0, 1, _BAND_POINTS) ** 2 * (claim.epsilon.size - 1)).astype(int))
-    alpha = evidence.alpha / at.size
-    low = [
-        least_unrefuted(lambda d, eps=eps: is_refuted(evidence.history, single_line(eps, d), alpha), 1.0, steps=10)  # type: ignore[misc]
-        for eps in claim.epsilon[at].tolist()
-    ]
-    return _band_rows(claim.epsilon[at], claim.delta[at], np.array(low))
-
-
-def _counted_band(evidence: Evidence) -> BandRows:
-    """All ε of the claim, by the bands of a score that the pilot chose."""
-    claim, scores = evidence.claim, evidence.scores
-    low = np.zeros(claim.epsilon.size) if scores is None else worst_delta(*scores, claim.epsilon, evidence.alpha)
-    return _band_rows(claim.epsilon, claim.delta, low)
-
-
-def _band_rows(epsilon: Array, claimed: Array, low: Array) -> BandRows:
-    """(ε, claimed δ, δ at least); as δ falls with ε, a bound further up serves here as well."""
-    best = np.maximum.accumulate(low[::-1])[::-1]
-    return tuple(zip(epsilon.tolist(), claimed.tolist(), best.tolist(), strict=True))
+    at = np.arange(claim.epsilon.size)
+    low = np.zeros(at.size)
+    if sequential:
+        # more of them where δ falls fast
+        at = np.unique((np.linspace(0, 1, _BAND_POINTS) ** 2 * (at.size - 1)).astype(int))
+        alpha = evidence.alpha / at.size
+        each = [
+            least_unrefuted(lambda d, eps=eps: is_refuted(evidence.history, single_line(eps, d), alpha), 1.0, steps=10)  # type: ignore[misc]
+            for eps in claim.epsilon[at].tolist()
+        ]
+        low = np.array(each)
+    elif evidence.scores is not None:
+        low = worst_delta(*evidence.scores, claim.epsilon, evidence.alpha)
+    best = np.maximum.accumulate(low[::-1])[::-1]  # as δ falls with ε, a bound further up serves here as well
+    return tuple(zip(claim.epsilon[at].tolist(), claim.delta[at].tolist(), best.tolist(), strict=True))
 
 
 def sequential_result(evidence: Evidence) -> Audit:
@@ -409,20 +405,7 @@ def sequential_result(evidence: Evidence) -> Audit:
         is_refuted=partial(is_refuted, history),
         success=success,
         largest=largest,
-        event=_leading_event,
-        band=_anytime_band,
     )
-
-
-def _leading_event(evidence: Evidence, claim: Claim) -> AttackEvent | None:
-    """The event of the attacker who holds most against a claim, and how such guesses went."""
-    if not evidence.history.rounds:
-        return None
-    leader, event, right, wrong = leading_event(evidence.history, claim)
-    attack = evidence.history.rounds[-1][leader]
-    assert attack.statistic is not None
-    guesses = (right, right + wrong, evidence.history.runs)
-    return _describe_event(evidence.reader, attack.statistic, attack.tails(event), guesses)
 
 
 def fixed_result(evidence: Evidence) -> Audit:
@@ -445,8 +428,6 @@ def fixed_result(evidence: Evidence) -> Audit:
         is_refuted=is_refuted,
         success=counts[ALWAYS].success(alpha) if counts else 0.5,
         largest=largest_epsilon(fresh, alpha),
-        event=_counted_event,
-        band=_counted_band,
     )
 
 
@@ -478,22 +459,29 @@ def _promising_event(evidence: Evidence, claim: Claim) -> int:
     return int(np.argmax(worth))
 
 
-def _counted_event(evidence: Evidence, claim: Claim) -> AttackEvent | None:
-    """Of the events that were counted, the one that the claim is tested with."""
-    if not evidence.events or not evidence.counted:
-        return None
-    at = _promising_event(evidence, claim)
-    event, (right, wrong, silent) = evidence.events[at], evidence.counted[at]
-    below, above = (None if world is None else int(world) for world in (event.below, event.above))
-    guesses = (right, right + wrong, right + wrong + silent)
-    return _describe_event(evidence.reader, event.statistic, (event.low, event.high, below, above), guesses)
-
-
-def _describe_event(reader: Reader, statistic: Statistic, tails: Tails, guesses: tuple[int, int, int]) -> AttackEvent:
+def _shown_event(evidence: Evidence, claim: Claim, sequential: bool) -> AttackEvent | None:
+    """The event of the attacker who holds most against a claim, or the counted one that it is tested with."""
+    history, reader = evidence.history, evidence.reader
+    statistic: Statistic | None
+    tails: Tails
+    if sequential:
+        if not history.rounds:
+            return None
+        leader, event, right, wrong = leading_event(history, claim)
+        attack = history.rounds[-1][leader]
+        statistic, tails, runs = attack.statistic, attack.tails(event), history.runs
+        assert statistic is not None
+    else:
+        if not evidence.events or not evidence.counted:
+            return None
+        at = _promising_event(evidence, claim)
+        chosen, (right, wrong, silent) = evidence.events[at], evidence.counted[at]
+        below, above = (None if world is None else int(world) for world in (chosen.below, chosen.above))
+        statistic, tails, runs = chosen.statistic, (chosen.low, chosen.high, below, above), right + wrong + silent
     names = list(reader.text_names if statistic.looks is Feature.TEXT else reader.names)
     cells = tuple(names[c] for c in statistic.columns[:_MOST_WORDS])
     words = _code_words(statistic, tails, reader) if isinstance(statistic, Codebook) else ((), ())
-    return AttackEvent(str(statistic.looks), cells, *tails, *guesses, words)
+    return AttackEvent(str(statistic.looks), cells, *tails, right, right + wrong, runs, words)
 
 
 def _code_words(book: Codebook, tails: Tails, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:

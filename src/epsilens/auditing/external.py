@@ -67,33 +67,52 @@ _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MOST_UNANSWERED = 3  # runs without an answer in time, after which the rest are not made
 
 
-def job_count(jobs: int | None) -> int:
-    """How many processes run at a time: as many as there are processors, unless said."""
-    return (os.cpu_count() or 1) if jobs is None else checks.integer("jobs", jobs, low=1, high=1024)
+@dataclass
+class _ParallelSource:
+    """Runs on the first or the second input, ``jobs`` at a time, each within ``timeout`` seconds."""
 
+    what: str
+    first: object
+    second: object
+    timeout: float = 300.0
+    jobs: int | None = None  # as many as there are processors, unless said
+    late: int = 0
+    width = 1
+    together: int = field(default=1, init=False)  # so many runs at least are asked for at a time
+    _stopped: bool = field(default=False, init=False, repr=False)
 
-def draw_parallel(
-    once: Callable[[bool], object], bits: Bits, jobs: int, late: int, stop: Callable[[], None]
-) -> tuple[list[object], int]:
-    """Outcomes of ``once`` for each bit, ``jobs`` at a time and in their order, and how many were late so far.
+    def __post_init__(self) -> None:
+        jobs = self.jobs
+        self.together = (os.cpu_count() or 1) if jobs is None else checks.integer("jobs", jobs, low=1, high=1024)
+        self.timeout = timeout_seconds(self.timeout)
 
-    Fewer where it does not answer: after some that were late the rest are not made. An interrupt waits for nobody:
-    ``stop`` ends what is running.
-    """
-    made: list[object] = []
-    with ThreadPoolExecutor(jobs) as pool:
-        try:
-            for start in range(0, bits.size, jobs):
-                if late >= _MOST_UNANSWERED:
-                    break
-                some = list(pool.map(once, bits[start : start + jobs].tolist()))
-                late += sum(isinstance(outcome, NoAnswer) for outcome in some)
-                made += some
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            stop()
-            raise
-    return made, late
+    def draw(self, bits: Bits) -> list[object]:
+        """One run a bit, in the order of the bits; after some without an answer in time the rest are not made.
+
+        An interrupt waits for nobody: what is running ends.
+        """
+        self._stopped = False
+        made: list[object] = []
+        with ThreadPoolExecutor(self.together) as pool:
+            try:
+                for start in range(0, bits.size, self.together):
+                    if self.late >= _MOST_UNANSWERED:
+                        break
+                    some = list(pool.map(self._once, bits[start : start + self.together].tolist()))
+                    self.late += sum(isinstance(outcome, NoAnswer) for outcome in some)
+                    made += some
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._stopped = True
+                self._stop()
+                raise
+        return made
+
+    def _once(self, bit: bool) -> object:
+        raise NotImplementedError
+
+    def _stop(self) -> None:
+        raise NotImplementedError
 
 
 def anonymous_copy(table: str | os.PathLike[str], folder: str) -> str:
@@ -172,40 +191,23 @@ def _parse_number(cell: str) -> float | None:
 
 
 @dataclass
-class CommandSource:
-    """Runs of a command on the first or the second table, ``jobs`` at a time, each within ``timeout`` seconds."""
+class CommandSource(_ParallelSource):
+    """Runs of a command on the first or the second table, one process each."""
 
-    command: str
-    first: str | os.PathLike[str]
-    second: str | os.PathLike[str]
-    timeout: float = 300.0
-    jobs: int | None = None
-    late: int = 0
-    width = 1
-    together: int = field(default=1, init=False)  # so many runs at least are asked for at a time
     _running: set[int] = field(default_factory=set, init=False, repr=False)
-    _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._words = command_words(self.command)
-        self.together = job_count(self.jobs)
-        self.timeout = timeout_seconds(self.timeout)
-
-    def draw(self, bits: Bits) -> list[object]:
-        """One process a bit, in the order of the bits; fewer where the command does not answer."""
-        self._stopped = False
-        made, self.late = draw_parallel(self._once, bits, self.together, self.late, self._stop)
-        return made
+        self._words = command_words(self.what)
+        super().__post_init__()
 
     def _stop(self) -> None:
-        self._stopped = True
         for leader in tuple(self._running):
             end_process_group(leader)
 
     def _once(self, bit: bool) -> object:
         with tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True) as folder:
             out = Path(folder) / "out"
-            table = anonymous_copy(self.second if bit else self.first, folder)
+            table = anonymous_copy(str(self.second if bit else self.first), folder)
             words = [word.replace("{table}", table).replace("{out}", str(out)) for word in self._words]
             try:
                 nothing = subprocess.DEVNULL
@@ -367,43 +369,26 @@ class _WorkerProcess:
 
 
 @dataclass
-class WorkerSource:
-    """Calls of a function on the first or the second input, ``jobs`` at a time, each within ``timeout`` seconds.
+class WorkerSource(_ParallelSource):
+    """Calls of a function, by its name, on the first or the second input.
 
     Where an input is a :class:`~pathlib.Path`, each call is given the path of a copy of the file, as a text.
     """
 
-    name: str
-    first: object
-    second: object
-    timeout: float = 300.0
-    jobs: int | None = None
-    late: int = 0
-    width = 1
-    together: int = field(default=1, init=False)  # so many runs at least are asked for at a time
     _idle: SimpleQueue[_WorkerProcess] = field(default_factory=SimpleQueue, init=False, repr=False)
     _all: list[_WorkerProcess] = field(default_factory=list, init=False, repr=False)
-    _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.together = job_count(self.jobs)
-        self.timeout = timeout_seconds(self.timeout)
+        super().__post_init__()
         for _ in range(self.together):
             self._start()
 
     def _start(self) -> None:
-        worker = _WorkerProcess(self.name)
+        worker = _WorkerProcess(self.what)
         self._all.append(worker)
         self._idle.put(worker)
 
-    def draw(self, bits: Bits) -> list[object]:
-        """One call a bit, in the order of the bits; fewer where the function does not answer."""
-        made, self.late = draw_parallel(self._once, bits, self.together, self.late, self._stop)
-        return made
-
     def _stop(self) -> None:
-        """What is running ends; where it was asked, an early end is heard."""
-        self._stopped = True
         for worker in tuple(self._all):
             worker.halt()
 
@@ -490,8 +475,7 @@ class OutcomeLog:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it cannot be written"
             raise InputError(
-                f"resume is {str(path)[:80]!r}: {why}, so give a file that can be written",
-                parameter="resume",
+                f"resume is {str(path)[:80]!r}: {why}, so give a file that can be written", parameter="resume"
             ) from None
         if not lines:
             self._write({"audit": {**about, "seed": self.seed}})

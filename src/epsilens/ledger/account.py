@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .. import checks
 from ..catalogue.readings import find_reading
@@ -29,7 +29,7 @@ from ..worlds import Relation
 from ..worlds import WorldsKind as World
 from .budget import FREE, Charge, Limits, approximate_delta, elementwise_max
 from .serialization import deserialize
-from .store import EntryKind, LedgerEntry
+from .store import EntryKind, LedgerEntry, Record
 
 _MOST_MORE = 10**6
 
@@ -42,8 +42,8 @@ class Spending:
     title: str
     state: EntryKind
     charge: Charge
-    body: Mapping[str, Any] = field(repr=False, hash=False)
-    published: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
+    body: Record = field(repr=False, hash=False)
+    published: Record | None = field(default=None, repr=False, hash=False)
 
     @property
     def at(self) -> str:
@@ -72,6 +72,10 @@ class Spending:
             return made
         away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=experiment_neighbours(made).value)
         return compose_counted([(made, 1), (away, 1)])
+
+    def to_dict(self) -> dict[str, object]:
+        told = {"id": self.id, "at": self.at, "by": self.by, "title": self.title, "state": self.state.value}
+        return {**told, "part": self.part, "charge": self.charge.to_dict(), "parts": list(self.body["parts"])}
 
 
 def experiment_neighbours(experiment: Experiment) -> Relation:
@@ -228,12 +232,8 @@ class Account(SentenceResult):
             spent = Charge.total([one.charge for one in self.counted if self._concerns(one.part, part)])
 
         def room(count: int) -> bool:
-            added = Charge(
-                spent.epsilon + count * charge.epsilon, spent.slack + count * charge.slack,
-                math.sqrt(spent.psi**2 + count * charge.psi**2), spent.rho + count * charge.rho,
-                spent.delta + count * charge.delta,
-            )  # fmt: skip
-            return limits.exceeded(added) is None
+            sums = {n: getattr(spent, n) + count * getattr(charge, n) for n in ("epsilon", "slack", "rho", "delta")}
+            return limits.exceeded(Charge(**sums, psi=math.sqrt(spent.psi**2 + count * charge.psi**2))) is None
 
         low, high = 0, 1
         while room(high):
@@ -278,26 +278,15 @@ class Account(SentenceResult):
                 found = max(found, _read(faced, name, given))
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """For JSON: what is told of the account, and every release; null where there is no price."""
-        return {
-            "schema": 1,
-            "account": self.name,
-            "sentence": self.sentence,
-            "limits": None if self.limits is None else self.limits.to_dict(),
-            "standing": None if self.standing is None else self.standing.to_dict(),
-            "late": self.late,
-            "raised": self.raised,
-            "over": self.over,
-            "spent": self.spent.to_dict(),
-            "success": {"promised": self.promised(), "fixed_in_advance": self.so_far()},
-            "releases": [
-                {"id": one.id, "at": one.at, "by": one.by, "title": one.title, "state": one.state.value,
-                 "part": one.part, "charge": one.charge.to_dict(), "parts": list(one.body["parts"])}
-                for one in self.releases
-            ],
-            "head": self.head,
-        }  # fmt: skip
+        limits, standing = (None if each is None else each.to_dict() for each in (self.limits, self.standing))
+        success = {"promised": self.promised(), "fixed_in_advance": self.so_far()}
+        return (
+            {"schema": 1, "account": self.name, "sentence": self.sentence, "limits": limits, "standing": standing}
+            | {"late": self.late, "raised": self.raised, "over": self.over, "spent": self.spent.to_dict()}
+            | {"success": success, "releases": [one.to_dict() for one in self.releases], "head": self.head}
+        )
 
 
 def can_close(state: EntryKind, kind: EntryKind) -> bool:
@@ -309,12 +298,12 @@ def _together(released: Sequence[Spending]) -> Experiment:
     return compose_counted(list(Counter(one.experiment for one in released).items()))
 
 
-def _check_charge(charge: Any) -> None:
+def _check_charge(charge: object) -> None:
     if not isinstance(charge, Charge):
         raise InputError(f"charge is {charge!r:.40}: give a Charge, such as charge_of(experiment)", parameter="charge")
 
 
-def _reading_arguments(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+def _reading_arguments(reading: str, arguments: Mapping[str, float]) -> tuple[str, dict[str, float]]:
     """A reading that is one number, and its arguments."""
     wanted = find_reading(reading)
     return wanted.name, {name: checks.scalar(name, value) for name, value in wanted.arguments(arguments).items()}
@@ -326,11 +315,8 @@ def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, fl
         return float(getattr(_together(released), reading)(**arguments))
     except EpsilensError:
         spent = Charge.total([one.charge for one in released])
-        known = (
-            Limits(epsilon=spent.epsilon, delta=spent.slack),
-            Limits(psi=spent.psi, delta=spent.delta),
-            Limits(rho=spent.rho, delta=spent.delta),
-        )
+        known = [Limits(epsilon=spent.epsilon, delta=spent.slack)]
+        known += [Limits(psi=spent.psi, delta=spent.delta), Limits(rho=spent.rho, delta=spent.delta)]
         made = [e for each in known if each.sensible for e in each.experiments().values()]
         worst = approximate(epsilon=0.0, delta=1.0)
         return min(float(getattr(e, reading)(**arguments)) for e in (*made, worst))

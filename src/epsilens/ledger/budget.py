@@ -21,12 +21,13 @@ the answer between two releases that each give a success of 0.7241 together with
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple, SupportsFloat
 
 from .. import checks
 from ..calibration.choose import choose
@@ -37,6 +38,7 @@ from ..mechanisms.composition import compose
 from ..mechanisms.discrete import approximate, pure
 from ..mechanisms.noise import gaussian
 from ..worlds import Relation
+from .store import Record
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Charge:
         return {name: value if math.isfinite(value) else None for name, value in each.items()}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Charge:
+    def from_dict(cls, said: Record) -> Charge:
         each = {f.name: math.inf if said[f.name] is None else float(said[f.name]) for f in fields(cls)}
         if not all(value >= 0 for value in each.values()):
             raise ValueError(said)
@@ -107,17 +109,16 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     at = float(checks.probability("at_delta", checks.scalar("at_delta", at_delta)))
     beside = min(beside + approximate_delta(experiment), 1.0)
     noise = _noise(experiment)
+    parts = noise.parts or ((noise, 1),)
     # ε and ρ of a product are the sums over its parts, or less; ψ of the whole is less than their norm.
-    each = Charge.total(_priced(part, times) for part, times in noise.parts or ((noise, 1),))
+    each = Charge.total(
+        Charge(n * float(part.epsilon(0.0)), 0.0, math.sqrt(n) * float(part.psi()), n * to_zcdp(part))
+        for part, n in parts
+    )
     psi = min(each.psi, float(noise.psi())) if noise.parts else each.psi
     if math.isfinite(each.epsilon) or not at:
         return Charge(each.epsilon, beside, psi, each.rho, beside)
     return Charge(float(noise.epsilon(at)), beside + at, psi, each.rho, beside)
-
-
-def _priced(noise: Experiment, times: int) -> Charge:
-    """Of so many of a part by itself, in the currencies that have no δ."""
-    return Charge(times * float(noise.epsilon(0.0)), 0.0, math.sqrt(times) * float(noise.psi()), times * to_zcdp(noise))
 
 
 def approximate_delta(experiment: Experiment) -> float:
@@ -153,14 +154,13 @@ def _noise(experiment: Experiment) -> Experiment:
 
 _LONGEST = 200
 #: Code points that are not shown (Default_Ignorable_Code_Point of Unicode), and the blank of braille.
-_IGNORABLE = (
-    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
-    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
-)  # fmt: skip
+_IGNORABLE = re.compile(
+    r"[\u00AD\u034F\u061C\u115F-\u1160\u17B4-\u17B5\u180B-\u180F\u200B-\u200F\u202A-\u202E\u2060-\u206F\u2800\u3164"
+    r"\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFF8\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF]"
+)
 
 
-def normalized_name(name: str, value: Any, *, needed: str = "") -> str:
+def normalized_name(name: str, value: object, *, needed: str = "") -> str:
     """A name a person gave, in one spelling: without spaces around it, and with letters composed.
 
     >>> normalized_name("part", " caf\u0065\u0301 ") == "caf\u00e9"
@@ -195,12 +195,9 @@ def confusable(one: str, other: str) -> bool:
 
 def _skeletons(name: str) -> set[str]:
     """As it stands and in small letters: a capital I looks like an l, and is an i."""
-    shown = " ".join(_visible(unicodedata.normalize("NFKC", _visible(name))).split())
+    visible = _IGNORABLE.sub("", unicodedata.normalize("NFKC", _IGNORABLE.sub("", name)))
+    shown = " ".join(visible.split())
     return {_skeleton(shown), _skeleton(shown.casefold())}
-
-
-def _visible(text: str) -> str:
-    return "".join(c for c in text if not any(low <= ord(c) <= high for low, high in _IGNORABLE))
 
 
 def _skeleton(text: str) -> str:
@@ -252,8 +249,8 @@ class Limits:
 
     @classmethod
     def of(
-        cls, *, epsilon: Any = None, psi: Any = None, rho: Any = None, delta: Any = None, success: Any = None,
-        partition: Any = "",
+        cls, *, epsilon: object = None, psi: object = None, rho: object = None, delta: object = None,
+        success: object = None, partition: object = "",
     ) -> Limits:  # fmt: skip
         """From what a person says; ``success`` is how often an attacker may guess right, and becomes a limit on ψ.
 
@@ -261,7 +258,7 @@ class Limits:
         Limits(epsilon=None, psi=0.7706..., rho=None, delta=0.0, partition='')
         """
         said = {"epsilon": epsilon, "psi": psi, "rho": rho}
-        made: dict[str, Any] = {
+        made: dict[str, float | None] = {
             name: None if value is None else float(checks.in_range(name, checks.scalar(name, value), *_RANGES[name]))
             for name, value in said.items()
         }
@@ -319,17 +316,17 @@ class Limits:
         both = [name for name in (*other.currencies, "delta") if getattr(self, name) is not None]
         return missing or any(getattr(self, name) > getattr(other, name) for name in both)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, float | str | None]:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Limits:
+    def from_dict(cls, said: Record) -> Limits:
         """Read again; what is no limit is an error of Python's own, which the account tells."""
         each = {name: None if said[name] is None else _number(said[name]) for name in CURRENCIES}
         return cls(**each, delta=_number(said["delta"]), partition=str(said["partition"]))
 
 
-def _number(value: Any) -> float:
+def _number(value: SupportsFloat) -> float:
     made = float(value)
     if not 0 <= made < math.inf:
         raise ValueError(value)

@@ -26,7 +26,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
-from typing import Any, ClassVar
+from itertools import combinations
+from typing import ClassVar
 
 from .. import __version__
 from ..data.tables.address import without_password
@@ -36,7 +37,7 @@ from ..results import SentenceResult
 from .account import Account, Spending, accounts_of, can_close, experiment_neighbours
 from .budget import Charge, Limits, charge_of, confusable, normalized_name
 from .serialization import serialize
-from .store import EntryKind, LedgerEntry, Store, Writer, canonical_json
+from .store import EntryKind, LedgerEntry, Record, Store, Writer, canonical_json
 
 #: The first account of a ledger, where nobody names one.
 EVERYONE = "everyone"
@@ -58,7 +59,7 @@ class Reservation:
     def __init__(self, ledger: Ledger, account: str, release: str, head: str, at: str) -> None:
         self._ledger, self.account, self.id, self.head, self.at = ledger, account, release, head, at
 
-    def publish(self, **answers: Any) -> str:
+    def publish(self, **answers: object) -> str:
         """The release is out; returns the head of the account, for the file of answers."""
         return self._close(EntryKind.PUBLISHED, answers)
 
@@ -70,7 +71,7 @@ class Reservation:
         """Nothing was drawn: nothing is spent."""
         return self._close(EntryKind.VOID, {"why": _printable(why)})
 
-    def _close(self, kind: EntryKind, body: Mapping[str, Any]) -> str:
+    def _close(self, kind: EntryKind, body: Record) -> str:
         with self._ledger.store.writing(self.account) as writer:
             mine = [e for e in writer.entries if e.release == self.id]
             if len(mine) != 1 or not can_close(mine[0].kind, kind):
@@ -156,10 +157,8 @@ class Ledger(SentenceResult):
             self.accounts()
         entries = self.store.read()
         found = _chain_problems(entries)
-        if head and head.strip().lower() not in {entry.kept for entry in entries}:
-            found.append(
-                LedgerProblem(0, f"the head {head.strip()[:12]}… is not there: the end of the ledger was cut off")
-            )
+        if head and (cut := head.strip()).lower() not in {entry.kept for entry in entries}:
+            found.append(LedgerProblem(0, f"the head {cut[:12]}… is not there: the end of the ledger was cut off"))
         lines: dict[str, list[LedgerEntry]] = {}
         for entry in entries:
             lines.setdefault(entry.account, []).append(entry)
@@ -172,13 +171,10 @@ class Ledger(SentenceResult):
                 continue
             if state.limits is not None and state.limits.exceeded(state.spent):
                 found.append(LedgerProblem(0, f"more is spent for {account!r} than its limits allow"))
-        return (
-            found
-            + _shared_data({account: mine for account, mine in lines.items() if account})
-            + _address_problems(entries)
-        )
+        named = {account: mine for account, mine in lines.items() if account}
+        return found + _shared_data(named) + _address_problems(entries)
 
-    def export(self, account: str | None = None) -> list[dict[str, Any]]:
+    def export(self, account: str | None = None) -> list[Record]:
         """Every line as plain values, without the ledger's key.
 
         The addresses of tables that older versions wrote down are left out: such a line no longer gives its hash.
@@ -186,24 +182,25 @@ class Ledger(SentenceResult):
         wanted = None if account is None else _account_name(account)
         if not self.store.exists:
             self.accounts()
+        lines = [e for e in self.store.read() if e.kind is not EntryKind.OPENED and wanted in (None, e.account)]
         return [
-            {"seq": e.seq, "account": e.account, "kind": e.kind.value, "release": e.release,
-             "body": _without_addresses(e.body), "previous": e.previous, "hash": e.kept}
-            for e in self.store.read()
-            if e.kind is not EntryKind.OPENED and wanted in (None, e.account)
-        ]  # fmt: skip
+            {"seq": e.seq, "account": e.account, "kind": e.kind.value, "release": e.release}
+            | {"body": _without_addresses(e.body), "previous": e.previous, "hash": e.kept}
+            for e in lines
+        ]
 
     # -- writing ------------------------------------------------------------------------------------------------
 
-    def limit(self, account: str, **limits: Any) -> Account:
+    def limit(self, account: str, **limits: str | float | None) -> Account:
         """Set what may be spent: ``success`` (of 1), ``epsilon``, ``psi``, ``rho``, ``delta``, ``partition``.
 
         It replaces the limits before it, and counts what is spent already. What a limit promises it promises where it
         was set before the answers were seen; one that is raised later is told as such.
         """
         set_to = Limits.of(**limits)
-        with self._writing(account) as writer:
-            state = _state(_account_name(account), writer)
+        name = _account_name(account)
+        with self.store.writing(name) as writer:
+            state = _state(name, writer)
             if state.limits is not None and state.limits.partition != set_to.partition and state.counted:
                 raise InputError(
                     f"the parts of {state.name!r} are set with its first limit: keep partition as it is",
@@ -219,11 +216,11 @@ class Ledger(SentenceResult):
                 )
             asked = {k: v if isinstance(v, str) else float(v) for k, v in limits.items() if v is not None}
             writer.append(EntryKind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signature()})
-            return Account.of(_account_name(account), writer.entries)
+            return Account.of(name, writer.entries)
 
     def add(
         self, account: str, experiment: Experiment, *, title: str = "", delta: float = 0.0, at_delta: float = 0.0,
-        part: str | None = None, within_limits: bool = False, **told: Any,
+        part: str | None = None, within_limits: bool = False, **told: object,
     ) -> Spending:  # fmt: skip
         """Enter what was released by other means: a claim, another tool's measurement, a training.
 
@@ -233,18 +230,19 @@ class Ledger(SentenceResult):
         """
         charge = charge_of(experiment, delta=delta, at_delta=at_delta)
         body = self._body(experiment, charge, title, part, told)
-        with self._writing(account) as writer:
-            state = _state(_account_name(account), writer)
+        name = _account_name(account)
+        with self.store.writing(name) as writer:
+            state = _state(name, writer)
             state.fits(experiment, body["part"])
             if within_limits:
                 state.check(charge)
             writer.append(EntryKind.ADDED, uuid.uuid4().hex, body)
-            return Account.of(_account_name(account), writer.entries).releases[-1]
+            return Account.of(name, writer.entries).releases[-1]
 
     def reserve(
         self, account: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
-        partition: str | None = None, plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False,
-        identity: Mapping[str, Any] | None = None, other_people: bool = False, **told: Any,
+        partition: str | None = None, plan: Record | None = None, data: str = "", again: bool = False,
+        identity: Record | None = None, other_people: bool = False, **told: object,
     ) -> Reservation | Spending:  # fmt: skip
         """Check the limits and take the room, in one step that no other writer can come between.
 
@@ -261,8 +259,9 @@ class Ledger(SentenceResult):
         mark = "" if what is None else self.keyed(canonical_json(what))
         told = {"plan": plan, "data": data, "mark": mark, **({"other_people": True} if other_people else {}), **told}
         body = self._body(experiment, charge, title, part, told)
-        with self._writing(account) as writer:
-            state = _state(_account_name(account), writer)
+        name = _account_name(account)
+        with self.store.writing(name) as writer:
+            state = _state(name, writer)
             same = _same(state, mark)
             if (found := _published(same)) is not None and not again:
                 return found
@@ -272,8 +271,14 @@ class Ledger(SentenceResult):
                     "off and is spent; draw it again only if it is to be spent again",
                     parameter="again",
                 )
-            if data and not other_people and all(one.body.get("data") != data for one in state.releases):
-                _refuse_shared_data(state.name, writer.others(canonical_json({"data": data})[1:-1]))
+            apart = data and not other_people and all(one.body.get("data") != data for one in state.releases)
+            if apart and (others := writer.others(canonical_json({"data": data})[1:-1])):
+                raise InputError(
+                    f"this data was released about {others[0]!r}, and would be counted apart from that for "
+                    f"{state.name!r}: name that account, or say that it is about other people (--other-people); "
+                    "nothing was spent",
+                    parameter="account",
+                )
             state.fits(experiment, body["part"])
             if part is not None and partition and state.limits and state.limits.partition != partition:
                 raise InputError(
@@ -282,9 +287,9 @@ class Ledger(SentenceResult):
                 )
             state.check(charge, body["part"])
             entry = writer.append(EntryKind.RESERVED, uuid.uuid4().hex, body)
-        return Reservation(self, _account_name(account), entry.release, entry.hash, body["at"])
+        return Reservation(self, name, entry.release, entry.hash, body["at"])
 
-    def saved(self, account: str, identity: Mapping[str, Any]) -> Spending | None:
+    def saved(self, account: str, identity: Record) -> Spending | None:
         """What was last published of this plan; None where nothing was. It reads, and makes nothing."""
         lines = self.store.read() if self.store.exists else []
         if not (keys := [e for e in lines if e.kind is EntryKind.OPENED]):
@@ -301,23 +306,19 @@ class Ledger(SentenceResult):
                 writer.append(EntryKind.OPENED, "", {"key": secrets.token_hex(32), **_signature()})
             return _keyed(writer.entries[0], content)
 
-    def _writing(self, account: str) -> Any:
-        return self.store.writing(_account_name(account))
-
     @staticmethod
-    def _body(
-        experiment: Experiment, charge: Charge, title: str, part: str | None, told: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _body(experiment: Experiment, charge: Charge, title: str, part: str | None, told: Record) -> Record:
         if not isinstance(charge, Charge):
             raise InputError(f"charge is {type_phrase(charge)}: give what charge_of returns", parameter="charge")
-        return {
-            **told, "title": _printable(title), "parts": serialize(experiment), "charge": charge.to_dict(),
-            "part": None if part is None else normalized_name("part", part, needed="name the part, or leave it out"),
-            "neighbours": experiment_neighbours(experiment).value, **_signature(),
-            "versions": package_versions(*_PACKAGES),
-        }  # fmt: skip
+        if part is not None:
+            part = normalized_name("part", part, needed="name the part, or leave it out")
+        return (
+            {**told, "title": _printable(title), "parts": serialize(experiment), "charge": charge.to_dict()}
+            | {"part": part, "neighbours": experiment_neighbours(experiment).value, **_signature()}
+            | {"versions": package_versions(*_PACKAGES)}
+        )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         accounts = [account.to_dict() for account in self.accounts().values()]
         return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
 
@@ -378,16 +379,7 @@ def _refuse_confusable(account: str, others: Sequence[str]) -> None:
         )
 
 
-def _refuse_shared_data(account: str, others: Sequence[str]) -> None:
-    if others:
-        raise InputError(
-            f"this data was released about {others[0]!r}, and would be counted apart from that for {account!r}: name "
-            "that account, or say that it is about other people (--other-people); nothing was spent",
-            parameter="account",
-        )
-
-
-def _addresses(body: Mapping[str, Any]) -> list[str]:
+def _addresses(body: Record) -> list[str]:
     """Where its table lay, which older versions wrote down: those lines alone have a table beside the plan."""
     if "table" not in body:
         return []
@@ -402,8 +394,9 @@ def _address_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     for entry in entries:
         if addresses := _addresses(entry.body):
             secret = any(without_password(text) != text for text in addresses)
-            what = "the address of a table with its password" if secret else "where a table lies"
-            do = "change the password, and " if secret else ""
+            what, do = "where a table lies", ""
+            if secret:
+                what, do = "the address of a table with its password", "change the password, and "
             say = (
                 f"holds {what}, and so may the files released then: {do}hand on the ledger's export instead of it, and"
             )
@@ -411,9 +404,9 @@ def _address_problems(entries: Sequence[LedgerEntry]) -> list[LedgerProblem]:
     return found
 
 
-def _without_addresses(body: Mapping[str, Any]) -> dict[str, Any]:
+def _without_addresses(body: Record) -> Record:
     if not _addresses(body):
-        return dict(body)
+        return body
     plan = body.get("plan")
     data = {**plan["data"], "table": "…"} if isinstance(plan, Mapping) and isinstance(plan.get("data"), Mapping) else {}
     return {**body, "table": "…", **({"plan": {**plan, "data": data}} if data and isinstance(plan, Mapping) else {})}
@@ -433,20 +426,19 @@ def _shared_data(lines: Mapping[str, Sequence[LedgerEntry]]) -> list[LedgerProbl
             named = " and ".join(map(repr, several))
             what = f"{named} hold the same data: what one of them faces is what is spent in all of them together"
             found.append(LedgerProblem(0, what))
-    names = list(lines)
-    for i, one in enumerate(names):
-        found += [LedgerProblem(0, f"{one!r} and {other!r} look alike: are they not the same people?")
-                  for other in names[i + 1 :] if confusable(one, other)]  # fmt: skip
+    for one, other in combinations(lines, 2):
+        if confusable(one, other):
+            found.append(LedgerProblem(0, f"{one!r} and {other!r} look alike: are they not the same people?"))
     return found
 
 
-def _account_name(name: Any) -> str:
+def _account_name(name: object) -> str:
     if not isinstance(name, str):
         raise InputError("account is no name: give one, such as 'patients'", parameter="account")
     return normalized_name("account", name, needed="name those whom the releases are about, such as 'patients'")
 
 
-def _printable(text: Any) -> str:
+def _printable(text: object) -> str:
     """A title or a reason: its first letters, and nothing that cannot be printed."""
     return "".join(c if c.isprintable() else " " for c in str("" if text is None else text)[:_LONGEST]).strip()
 

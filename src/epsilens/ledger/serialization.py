@@ -10,14 +10,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, CatalogueEntry, builder
+from ..checks import Array
 from ..errors import EpsilensError, InputError, type_phrase
 from ..experiment import Experiment, require_independent
 from ..mechanisms.composition import compose
+from .store import Record
 
 #: What builds from another experiment or from a matrix, beside the catalogue.
 RECIPES = {
@@ -33,7 +35,7 @@ _MOST = 200_000  # numbers of one part: a line of a ledger is read whole
 _DEEPEST = 20
 
 
-def serialize(experiment: Experiment) -> list[dict[str, Any]]:
+def serialize(experiment: Experiment) -> list[Record]:
     """What an experiment was built from, ready for JSON: a builder, its parameters and how often, for each part.
 
     >>> import epsilens as el
@@ -58,13 +60,13 @@ def serialize(experiment: Experiment) -> list[dict[str, Any]]:
     raise _unserializable(experiment)
 
 
-def _part(part: Experiment, times: int) -> dict[str, Any]:
+def _part(part: Experiment, times: int) -> Record:
     """The first way of saying it that builds the same."""
     turned = {"reversed": True} if part.worlds.reversed else {}
     for name, options in _ways(part):
         try:
             said = {key: _plain(value) for key, value in options.items()}
-            made = {"builder": name, "parameters": said, "times": times, **turned}
+            made: dict[str, object] = {"builder": name, "parameters": said, "times": times, **turned}
             again = deserialize([{**made, "times": 1}])
             if again != part:  # what else is told of it, such as the distance a measurement was read at
                 made["told"] = {key: _plain(v) for key, v in part.parameters.items() if key not in again.parameters}
@@ -76,7 +78,7 @@ def _part(part: Experiment, times: int) -> dict[str, Any]:
     raise _unserializable(part)
 
 
-def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, object]]]:
     """How it may have been said: as its builder was called, as the catalogue reproduces it, or by each of its ways."""
     if part.recipe is not None:
         yield part.recipe
@@ -96,13 +98,13 @@ def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield part.origin, {**{name: known[name] for name in way}, **others}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """A value in JSON's terms; an experiment as its parts, a matrix of equal diagonals as its first column."""
     if isinstance(value, Experiment):
         return {"experiment": serialize(value)}
     if isinstance(value, np.generic):
         value = value.item()
-    elif hasattr(value, "toarray"):  # sparse
+    elif hasattr(value, "toarray") and hasattr(value, "shape"):  # sparse
         value = value.toarray() if math.prod(value.shape) <= _MOST else None
     if isinstance(value, np.ndarray):
         if value.ndim == 2 and (column := _diagonal(value)) is not None:
@@ -119,17 +121,17 @@ def _plain(value: Any) -> Any:
     raise InputError(f"{type_phrase(value)} cannot be written into a ledger: enter what is known of it as a claim")
 
 
-def _size(value: Any) -> int:
+def _size(value: object) -> int:
     return sum(_size(v) for v in value) if isinstance(value, list | tuple) else 1
 
 
-def _diagonal(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+def _diagonal(matrix: NDArray[np.generic]) -> NDArray[np.generic] | None:
     """The first column of a square lower-triangular matrix whose diagonals are each of one number."""
     column = matrix[:, 0] if matrix.shape[0] == matrix.shape[1] and matrix.size else None
     return column if column is not None and np.array_equal(_spread(column), matrix) else None
 
 
-def _spread(column: Any) -> np.ndarray[Any, Any]:
+def _spread(column: ArrayLike) -> Array:
     numbers = np.asarray(column, dtype=float)
     if numbers.ndim != 1 or numbers.size > 10_000:
         raise InputError("a matrix of the ledger is larger than this version builds: install a newer epsilens")
@@ -147,7 +149,7 @@ def _unserializable(part: Experiment) -> InputError:
     )
 
 
-def deserialize(parts: Sequence[Mapping[str, Any]]) -> Experiment:
+def deserialize(parts: Sequence[Record]) -> Experiment:
     """The experiment again.
 
     >>> deserialize([{"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 2}])
@@ -164,7 +166,7 @@ def deserialize(parts: Sequence[Mapping[str, Any]]) -> Experiment:
         ) from None
 
 
-def _deserialize(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
+def _deserialize(parts: Sequence[Record], depth: int) -> Experiment:
     if depth > _DEEPEST:
         raise InputError(f"the ledger speaks of experiments within more than {_DEEPEST} others: it was changed")
     made = []
@@ -180,7 +182,7 @@ def _deserialize(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
 
 def _builder(key: str) -> Callable[..., Experiment]:
     if key == _WHOLE:
-        return _same
+        return lambda experiment: experiment
     if key in RECIPES:
         found: Callable[..., Experiment] = getattr(import_module(RECIPES[key]), key)
         return found
@@ -192,17 +194,14 @@ def _builder(key: str) -> Callable[..., Experiment]:
     return builder(known[key])
 
 
-def _scheduled(said: Mapping[str, Any]) -> dict[str, Any]:
+def _scheduled(said: Mapping[str, object]) -> dict[str, object]:
     """Of a training, which lists its numbers where they change: these as its schedule."""
     lists = {name: value for name, value in said.items() if isinstance(value, list)}
     return {**{name: value for name, value in said.items() if name not in lists}, "schedule": lists or None}
 
 
-def _same(experiment: Experiment) -> Experiment:
-    return experiment
+def _value(value: object, depth: int) -> object:
 
-
-def _value(value: Any, depth: int) -> Any:
     if isinstance(value, list):
         return [_value(v, depth) for v in value]
     if not isinstance(value, Mapping):

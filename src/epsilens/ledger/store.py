@@ -19,11 +19,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from ..data.tables.address import address_of, found_password, masked
 from ..errors import InputError, MissingExtra, require, type_phrase
 
+if TYPE_CHECKING:
+    import sqlite3
+
+    from sqlalchemy import Connection, Engine, RowMapping, Table
+
+#: A JSON object, as a line holds it.
+Record: TypeAlias = Mapping[str, Any]
 #: Of what is written; a ledger with a later one is not touched.
 VERSION = 1
 
@@ -47,7 +55,7 @@ class LedgerEntry:
     account: str
     kind: EntryKind
     release: str
-    body: Mapping[str, Any]
+    body: Record
     previous: str = ""
     seq: int = field(default=0, compare=False)
     kept: str = field(default="", compare=False)  # the hash that stands in the line
@@ -59,7 +67,7 @@ class LedgerEntry:
         return hashlib.sha256(canonical_json(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def canonical_json(value: Any) -> str:
+def canonical_json(value: object) -> str:
     """JSON, the same for equal values.
 
     >>> canonical_json({"b": 0.1, "a": [1, None]})
@@ -74,6 +82,7 @@ def canonical_json(value: Any) -> str:
 
 
 _TABLE = "epsilens_ledger"
+_TEXTS = ("people", "kind", "release", "body", "previous", "hash")
 _SECONDS = 60  # to wait for another writer
 _LOCK = 7_249_163_027  # a number of our own: advisory locks are known by numbers
 #: A writer of PostgreSQL waits for so long, does not hold up others longer where its machine is gone, and what it has
@@ -94,13 +103,13 @@ class Store:
                 f"ledger is {type_phrase(url)}: give a file, such as ledger.db, or an address of PostgreSQL",
                 parameter="ledger",
             )
-        self._sa: Any = require("sqlalchemy", "a ledger", "release")
+        self._sa = require("sqlalchemy", "a ledger", "release")
         self._engine, self.name, self.path = self._opened(os.fspath(url))
         #: What opens it again, in another process too: with its password, so it is never shown.
         self.address = os.fspath(url) if self.path is None else str(self.path.absolute())
         self._table = _table(self._sa)
 
-    def _opened(self, url: str) -> tuple[Any, str, Path | None]:
+    def _opened(self, url: str) -> tuple[Engine, str, Path | None]:
         if not url or url.isspace():
             raise InputError("the ledger has no name: give a file, such as ledger.db", parameter="ledger")
         scheme, told, _ = url.partition("://")
@@ -114,17 +123,15 @@ class Store:
             parameter="ledger",
         )
 
-    def _sqlite(self, path: Path) -> Any:
-        sa = self._sa
-        url = sa.URL.create("sqlite", database=str(path))
-        engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args={"timeout": _SECONDS})
-
+    def _sqlite(self, path: Path) -> Engine:
+        url = self._sa.URL.create("sqlite", database=str(path))
+        engine: Engine = self._sa.create_engine(url, poolclass=self._sa.NullPool, connect_args={"timeout": _SECONDS})
         # The driver's own transactions begin at the first change, after what was read to decide on it.
-        sa.event.listen(engine, "connect", _without_transactions)
-        sa.event.listen(engine, "begin", _begin)
+        self._sa.event.listen(engine, "connect", _without_transactions)
+        self._sa.event.listen(engine, "begin", _begin)
         return engine
 
-    def _postgres(self, url: str) -> Any:
+    def _postgres(self, url: str) -> Engine:
         sa = self._sa
         said = address_of(url).filled
         if said.table:
@@ -132,21 +139,21 @@ class Store:
                 f"ledger is {masked(url)[:80]!r}: name the database alone, the ledger has its own table",
                 parameter="ledger",
             )
-        database = said.path.strip("/")
         password = said.password
         if password is None and not os.environ.get("PGPASSWORD") and os.environ.get("EPSILENS_PASSWORD"):
             password = found_password(f"{said.user} at {said.host}")
+        port, path = int(said.port) if said.port else None, said.path.strip("/") or None
         where = sa.URL.create(
-            "postgresql+psycopg", said.user or None, password, said.host or None,
-            int(said.port) if said.port else None, database or None, dict(said.query),
-        )  # fmt: skip
+            "postgresql+psycopg", said.user or None, password, said.host or None, port, path, dict(said.query)
+        )
         try:
             # Each statement sees what was committed before it: those after the lock see the last writer's line.
-            return sa.create_engine(
+            engine: Engine = sa.create_engine(
                 where, poolclass=sa.NullPool, isolation_level="READ COMMITTED", connect_args={"connect_timeout": 15}
             )
         except ImportError:
             raise MissingExtra("psycopg", extra="postgres", purpose="a ledger in PostgreSQL") from None
+        return engine
 
     # -- reading ------------------------------------------------------------------------------------------------
 
@@ -158,7 +165,7 @@ class Store:
         with self._talking() as connection:
             return self._has_table(connection)
 
-    def _has_table(self, connection: Any) -> bool:
+    def _has_table(self, connection: Connection) -> bool:
         found = self._sa.inspect(connection)
         if found.has_table(_TABLE):
             columns = {column["name"] for column in found.get_columns(_TABLE)}
@@ -181,7 +188,7 @@ class Store:
         with self._talking() as connection:
             return self.lines(connection) if self._has_table(connection) else []
 
-    def lines(self, connection: Any, account: str | None = None) -> list[LedgerEntry]:
+    def lines(self, connection: Connection, account: str | None = None) -> list[LedgerEntry]:
         """The lines of one account or of all; a ledger that a newer version wrote into is not read."""
         asked = self._sa.select(self._table).order_by(self._table.c.seq)
         if account is not None:
@@ -190,7 +197,7 @@ class Store:
         found = [self._entry(row) for row in connection.execute(asked).mappings()]
         return [entry for entry in found if account in (None, entry.account)]
 
-    def _entry(self, row: Any) -> LedgerEntry:
+    def _entry(self, row: RowMapping) -> LedgerEntry:
         try:
             texts = [row[name] for name in ("people", "release", "previous", "hash")]
             body = json.loads(row["body"], parse_constant=_no_number)
@@ -236,22 +243,20 @@ class Store:
                 self._table.metadata.create_all(connection)
             yield Writer(self, connection, account)
 
-    def names(self, connection: Any, holding: str = "") -> list[str]:
+    def names(self, connection: Connection, holding: str = "") -> list[str]:
         """Whose accounts there are, those alone with a line that holds this text; the ledger's own is none."""
         asked = self._sa.select(self._table.c.people).distinct().where(self._table.c.people != "")
         if holding:
             asked = asked.where(self._table.c.body.contains(holding, autoescape=True))
         return [str(name) for name in connection.execute(asked.order_by(self._table.c.people)).scalars()]
 
-    def append(self, connection: Any, entry: LedgerEntry) -> None:
-        row = {
-            "people": entry.account, "kind": entry.kind.value, "release": entry.release,
-            "body": canonical_json(entry.body), "previous": entry.previous, "hash": entry.hash,
-        }  # fmt: skip
-        connection.execute(self._table.insert().values(row))
+    def append(self, connection: Connection, entry: LedgerEntry) -> None:
+        body = canonical_json(entry.body)
+        values = (entry.account, entry.kind.value, entry.release, body, entry.previous, entry.hash)
+        connection.execute(self._table.insert().values(dict(zip(_TEXTS, values, strict=True))))
 
     @contextmanager
-    def _talking(self, writes: bool = False) -> Iterator[Any]:
+    def _talking(self, writes: bool = False) -> Iterator[Connection]:
         errors = self._sa.exc
         try:
             with self._engine.connect().execution_options(writes=writes) as connection, connection.begin():
@@ -270,7 +275,7 @@ class Store:
 class Writer:
     """An account under its lock; one that was changed by other hands is not written to."""
 
-    def __init__(self, store: Store, connection: Any, account: str) -> None:
+    def __init__(self, store: Store, connection: Connection, account: str) -> None:
         self._store, self._connection, self._account = store, connection, account
         self.entries = store.unchanged(store.lines(connection, account))
 
@@ -278,7 +283,7 @@ class Writer:
         """The names of the other accounts, those alone with a line that holds this text."""
         return [name for name in self._store.names(self._connection, holding) if name != self._account]
 
-    def append(self, kind: EntryKind, release: str, body: dict[str, Any]) -> LedgerEntry:
+    def append(self, kind: EntryKind, release: str, body: Record) -> LedgerEntry:
         head = self.entries[-1].hash if self.entries else ""
         text = canonical_json({"version": VERSION, **body})
         try:
@@ -299,12 +304,8 @@ def _file(url: str, told: bool) -> Path:
     wrong = InputError(f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger")
     try:
         path = Path(url if address is None else address.path).expanduser()
-        if (
-            (address is not None and address.table)
-            or "\0" in str(path)
-            or str(path) in ("", ".", ":memory:")
-            or path.is_dir()
-        ):
+        named = (address is not None and address.table) or "\0" in str(path) or str(path) in ("", ".", ":memory:")
+        if named or path.is_dir():
             raise wrong
         path.exists()
     except (OSError, ValueError, RuntimeError):  # too long, or with letters that no name has
@@ -318,60 +319,50 @@ def _create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _no_number(word: str) -> Any:
+def _no_number(word: str) -> NoReturn:
     raise ValueError(word)
 
 
-def _without_transactions(connection: Any, _: Any) -> None:
+def _without_transactions(connection: sqlite3.Connection, _: object) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA synchronous = EXTRA")  # a line that is committed outlives a loss of power
 
 
-def _begin(connection: Any) -> None:
+def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _table(sa: Any) -> Any:
-    return sa.Table(
+def _table(sa: ModuleType) -> Table:
+    made: Table = sa.Table(
         _TABLE,
         sa.MetaData(),
         sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
-        sa.Column("people", sa.Text, nullable=False),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("release", sa.Text, nullable=False),
-        sa.Column("body", sa.Text, nullable=False),
-        sa.Column("previous", sa.Text, nullable=False),
-        sa.Column("hash", sa.Text, nullable=False),
+        *(sa.Column(name, sa.Text, nullable=False) for name in _TEXTS),
         sa.UniqueConstraint("people", "previous"),
     )
+    return made
 
 
 _DAMAGED = "is damaged: restore it from a copy"
 
 
+#: What is told of words in the database's own error, none of which is shown.
+_TROUBLES = (
+    (("readonly", "read-only"), "cannot be written to: ask for the right to write, or give another place"),
+    (("permission denied",), "may not be used by this user: ask for the right to, or give another place"),
+    (("not a database",), "is no database: give another name, or the right one"),
+    (("malformed", "could not decode"), _DAMAGED),
+    (("lock timeout", "locked"), "is held by another writer for more than a minute: nothing was spent, try again"),
+    (("unable to open",), "cannot be opened: check that the folder exists and may be written to"),
+    (("is full", "no space"), "has no room left on its disk: nothing was spent"),
+    (("disk i/o",), "cannot be read or written, its disk fails: restore it from a copy"),
+    (("password",), "asks for another user or password: give it in EPSILENS_PASSWORD"),
+    (("does not exist",), "is not there: check the name of the database and the user"),
+    (("resolve", "refused", "connection"), "cannot be reached: check the address and that the server runs"),
+)
+
+
 def _trouble(words: str) -> str:
-    """What went wrong, in a sentence that carries nothing of what the database said."""
-    words = words.lower()
-    for part, sentence in (
-        ("readonly", "cannot be written to: ask for the right to write, or give another place"),
-        ("read-only", "cannot be written to: ask for the right to write, or give another place"),
-        ("permission denied", "may not be used by this user: ask for the right to, or give another place"),
-        ("not a database", "is no database: give another name, or the right one"),
-        ("malformed", _DAMAGED),
-        ("could not decode", _DAMAGED),
-        ("lock timeout", "is held by another writer for more than a minute: nothing was spent, try again"),
-        ("locked", "is held by another writer for more than a minute: nothing was spent, try again"),
-        ("unable to open", "cannot be opened: check that the folder exists and may be written to"),
-        ("is full", "has no room left on its disk: nothing was spent"),
-        ("no space", "has no room left on its disk: nothing was spent"),
-        ("disk i/o", "cannot be read or written, its disk fails: restore it from a copy"),
-        ("password", "asks for another user or password: give it in EPSILENS_PASSWORD"),
-        ("does not exist", "is not there: check the name of the database and the user"),
-        ("resolve", "cannot be reached: check the address and that the server runs"),
-        ("refused", "cannot be reached: check the address and that the server runs"),
-        ("connection", "cannot be reached: check the address and that the server runs"),
-    ):  # fmt: skip
-        if part in words:
-            return sentence
-    return "cannot be used: check that it is a ledger and that the server runs"
+    told = (sentence for parts, sentence in _TROUBLES if any(part in words.lower() for part in parts))
+    return next(told, "cannot be used: check that it is a ledger and that the server runs")

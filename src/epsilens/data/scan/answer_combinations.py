@@ -505,12 +505,7 @@ def isolated_people(patterns: Integers, owner: Integers) -> tuple[PersonWeights,
 
 
 def _person_weights(
-    person: int,
-    ways: Integers,
-    relations: Integers,
-    patterns: Integers,
-    mine: Integers,
-    spanning: NDArray[np.float64],
+    person: int, ways: Integers, relations: Integers, patterns: Integers, mine: Integers, spanning: NDArray[np.float64]
 ) -> PersonWeights:
     """The person's combination, and what else bears upon it."""
     weights = _small_weights(ways[0], patterns, mine)

@@ -121,11 +121,7 @@ def class_expression(base: ir.Table, shape: BaseShape) -> ir.Table:
 
 
 def fetch_classes(
-    engine: Engine,
-    expression: ir.Table,
-    shape: BaseShape,
-    limit: int,
-    progress: Callable[[int], None] | None = None,
+    engine: Engine, expression: ir.Table, shape: BaseShape, limit: int, progress: Callable[[int], None] | None = None
 ) -> ClassTable:
     """Stream the classes out of the engine, numbering each column's values as they come.
 

@@ -45,10 +45,7 @@ class Failure(StrEnum):
 
 #: What happened, and what to do.
 _WORDS: dict[Failure, tuple[str, str]] = {
-    Failure.MEMORY: (
-        "the engine ran out of memory",
-        "give it more memory, use fewer columns, or a larger machine",
-    ),
+    Failure.MEMORY: ("the engine ran out of memory", "give it more memory, use fewer columns, or a larger machine"),
     Failure.DISK: (
         "the disk is full",
         "free space where temporary files go, or set TMPDIR to a folder on a larger disk",
@@ -64,10 +61,7 @@ _WORDS: dict[Failure, tuple[str, str]] = {
     Failure.LOST: ("the connection to the server was lost", "try again, or ask who runs the server"),
     Failure.NO_DATABASE: ("the server has no such database", "check the name after the host"),
     Failure.MISSING: ("the table, or a file of it, is gone", "check that it is still there"),
-    Failure.LOCKED: (
-        "another program is writing to it",
-        "close it there, or give a copy of the file",
-    ),
+    Failure.LOCKED: ("another program is writing to it", "close it there, or give a copy of the file"),
     Failure.DAMAGED: ("it is damaged, or of another kind than its name says", "check the file"),
     Failure.VALUE: ("a value does not fit the type of its column", "correct it, or read the column as text"),
     Failure.RANGE: (
