@@ -15,7 +15,9 @@ from typing import Any
 from ..data.queries import Noise, QueryKind
 from ..ledger.account import Account
 from ..ledger.budget import CURRENCIES, Charge
+from ..ledger.store import Record
 from ..numerics.values import FrozenMapping, ValueSemantics
+from ..plan.answers import Label
 from ..plan.cells import Cells
 from ..plan.contribution import NoisyNumber
 from ..plan.model import Release, Size
@@ -36,7 +38,7 @@ class PlannedAnswers:
     noise: Noise
     scales: tuple[tuple[NoisyNumber, float], ...]  # b or σ, on each kind of number
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         scales = {noisy.value: scale for noisy, scale in self.scales}
         return {**vars(self), "query": self.query + 1, "by": list(self.by), "noise": self.noise.value, "scales": scales}
 
@@ -63,7 +65,7 @@ class RemainingBudget:
             return math.sqrt(max((self.limit - self.after) * (self.limit + self.after), 0.0))
         return max(self.limit - self.after, 0.0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         told = {"spent": self.spent, "after": self.after, "limit": self.limit, "left": self.left}
         return {"currency": self.currency, **{k: v if v is None or math.isfinite(v) else None for k, v in told.items()}}
 
@@ -163,11 +165,11 @@ class PublishedAnswer:
     noise: float  # the scale of the noise, b or σ; of an average's total
     interval_of: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         return {**vars(self), "query": self.query + 1, "group": dict(self.group)}
 
     @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> PublishedAnswer:
+    def from_dict(cls, said: Record) -> PublishedAnswer:
         group = tuple((str(k), None if v is None else str(v)) for k, v in said["group"].items())
         answer, low, high, noise = (float(said[name]) for name in ("answer", "low", "high", "noise"))
         what = str(said.get("interval_of", ""))
@@ -206,14 +208,14 @@ class Published(ValueSemantics, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that may be published, as plain values, with a schema version: not where the ledger lies."""
-        return {
-            "schema": 1, "kind": self.kind, "title": self.title, "guarantee": self.guarantee, "success": self.success,
-            "answers": [answer.to_dict() for answer in self.answers], "level": LEVEL, "lost": list(self.lost),
-            "spent": dict(self.spent), "account": self.account, "ledger": bool(self.ledger), "release": self.release,
-            "head": self.head, "at": self.at, "versions": dict(self.versions),
-            "plan": self.plan.public(),
-            "offered": [one.to_dict() for one in self.offered], "room": [one.to_dict() for one in self.room],
-        }  # fmt: skip
+        answers, offered, room = ([one.to_dict() for one in each] for each in (self.answers, self.offered, self.room))
+        return (
+            {"schema": 1, "kind": self.kind, "title": self.title, "guarantee": self.guarantee, "success": self.success}
+            | {"answers": answers, "level": LEVEL, "lost": list(self.lost), "spent": dict(self.spent)}
+            | {"account": self.account, "ledger": bool(self.ledger), "release": self.release, "head": self.head}
+            | {"at": self.at, "versions": dict(self.versions), "plan": self.plan.public()}
+            | {"offered": offered, "room": room}
+        )
 
     def __repr__(self) -> str:
         return f"Published(title={self.title[:60]!r}, kind={self.kind!r}, answers={len(self.answers)})"
@@ -224,7 +226,7 @@ class NoisyQuery:
     """The noisy numbers of one query, in the plan's terms, for the groups that are published."""
 
     query: int
-    groups: tuple[tuple[Any, ...], ...]
+    groups: tuple[Label, ...]
     numbers: Mapping[NoisyNumber, Sequence[float]]
     sizes: Sequence[int] = ()
 

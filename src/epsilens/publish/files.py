@@ -6,26 +6,21 @@ import csv
 import io
 import json
 import os
+import pprint
+import re
 import tempfile
 from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from ..errors import InputError, WriteError, require
-
-if TYPE_CHECKING:
-    from .answers import Published
-import pprint
-import re
 from importlib.resources import files
+from pathlib import Path
 
 from ..assessment.guarantee import guarantee_sentence, plan_guarantee
 from ..data.tables.table import open_table
+from ..errors import InputError, WriteError, require
 from ..plan.cells import rules_of
 from ..plan.file import error_place
 from ..plan.model import Release
-from .answers import TOUCHED, interval_of, loss_sentences, touched_name
+from .answers import TOUCHED, Published, interval_of, loss_sentences, touched_name
 from .noise import drawings_of
 
 #: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
@@ -43,7 +38,7 @@ class OutputFormat(StrEnum):
     HTML = "html"
 
 
-def output_format(output: Any, format: str | None) -> OutputFormat:
+def output_format(output: str | os.PathLike[str] | None, format: str | None) -> OutputFormat:
     """The form that was asked for, or that the file's name ends in.
 
     >>> output_format("answers.parquet", None), output_format("answers.txt", None)
@@ -129,13 +124,14 @@ def file_content(made: Published, form: OutputFormat) -> bytes:
             return _csv(made).encode()
 
 
-def rows_of(made: Published) -> list[dict[str, Any]]:
+def rows_of(made: Published) -> list[dict[str, object]]:
     """The answers, a row each, with a column for every column that some query is split by."""
     columns = list(dict.fromkeys(name for answer in made.answers for name, _ in answer.group))
     return [
         {
             "query": answer.name,
-            **{_column_name(name): dict(answer.group).get(name) for name in columns},
+            # a column of the table may be called as one of ours
+            **{f"{n} (group)" if n in _COLUMNS else n: dict(answer.group).get(n) for n in columns},
             "answer": answer.answer,
             "low": answer.low,
             "high": answer.high,
@@ -143,11 +139,6 @@ def rows_of(made: Published) -> list[dict[str, Any]]:
         }
         for answer in made.answers
     ]
-
-
-def _column_name(name: str) -> str:
-    """A column of the table that is called as one of ours."""
-    return f"{name} (group)" if name in _COLUMNS else name
 
 
 def _csv(made: Published) -> str:
@@ -164,7 +155,7 @@ def _csv(made: Published) -> str:
     return out.getvalue()
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """A cell that no spreadsheet takes for a formula."""
     if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return "'" + cell
@@ -185,8 +176,8 @@ def remarks_of(made: Published) -> list[str]:
 
 
 def _parquet(made: Published) -> bytes:
-    pa: Any = require("pyarrow", "writing Parquet", "data")
-    pq: Any = require("pyarrow.parquet", "writing Parquet", "data")
+    pa = require("pyarrow", "writing Parquet", "data")
+    pq = require("pyarrow.parquet", "writing Parquet", "data")
     rows = rows_of(made)
     table = pa.Table.from_pylist(rows) if rows else pa.table({"query": pa.array([], pa.string())})
     about = {"epsilens": json.dumps(made.to_dict(), ensure_ascii=False, allow_nan=False)}
@@ -198,7 +189,7 @@ def _parquet(made: Published) -> bytes:
 # -- stand-alone script --------------------------------------------------------------------------------------------
 
 
-def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
+def script_of(plan: Release, table: object = None, engine: object = None) -> str:
     _check_scriptable(plan)
     with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)

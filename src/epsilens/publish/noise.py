@@ -24,9 +24,8 @@ from ..plan.contribution import NoisyNumber
 from ..plan.model import Release
 from ..plan.noise import contribution, name_probability, psi_of
 from ..worlds import Relation
+from .standalone import double, measurement
 
-#: Doubles hold whole numbers up to here; totals are cut to it, which moves no two of them apart.
-_MOST = 2**53
 _AGREES = 1e-12
 #: OpenDP's normal tails have six digits; ours, which the plan uses, have all.
 _NAMES_AGREE = {Noise.LAPLACE: 1e-9, Noise.GAUSSIAN: 1e-5}
@@ -58,13 +57,18 @@ class Drawing:
     delta: float = 0.0
 
     @property
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> dict[str, object]:
         """As a stand-alone script has it."""
-        return {
-            "noise": str(self.noise.value), "scale": self.scale, "unit": float(self.unit),
-            "sensitivity": self.sensitivity, "promised": self.promised, "threshold": self.names,
-            "moving": self.moving, "alone": self.alone,
-        }  # fmt: skip
+        size = {"scale": self.scale, "unit": float(self.unit), "sensitivity": self.sensitivity}
+        names = {"threshold": self.names, "moving": self.moving, "alone": self.alone}
+        return {"noise": str(self.noise.value), **size, "promised": self.promised, **names}
+
+    @property
+    def record(self) -> dict[str, object]:
+        """As the ledger notes it."""
+        made = {"query": self.query + 1, "number": self.noisy.value, "noise": self.noise.value}
+        size = {"scale": self.plain_scale, "sensitivity": self.sensitivity * float(self.unit), "map": self.promised}
+        return {**made, **size, "threshold": self.names, "delta": self.delta}
 
     @property
     def plain_scale(self) -> float:
@@ -108,14 +112,16 @@ class Drawing:
 
     def draw(self, numbers: Sequence[Fraction]) -> list[float]:
         """The numbers with noise, in the plan's own terms."""
-        values = [_double(number) for number in numbers]
+        # doubles hold whole numbers up to 2⁵³; totals are cut to it, which moves no two of them apart
+        values = [double(number) for number in numbers]
         drawn = list(self._measurement(values)) if values else []
         return self._in_plan_units(drawn)
 
     def draw_names(self, labels: Sequence[Label], numbers: Sequence[Fraction]) -> dict[int, float]:
         """The places of the groups whose noisy number reaches the threshold, with that number."""
-        keys = {_key(label): place for place, label in enumerate(labels)}
-        found = self._measurement({key: _double(numbers[place]) for key, place in keys.items()})
+        texts = [json.dumps([None if part is None else str(part) for part in label]) for label in labels]
+        keys = {text: place for place, text in enumerate(texts)}
+        found = self._measurement({key: double(numbers[place]) for key, place in keys.items()})
         told = self._in_plan_units([found[key] for key in sorted(found)])
         return {keys[key]: value for key, value in zip(sorted(found), told, strict=True)}
 
@@ -140,7 +146,7 @@ def drawing_of(plan: Release, i: int, noisy: NoisyNumber) -> Drawing:
     one, unit = contribution(plan, i), unit_of(plan, i, noisy)
     gaussian, neighbours = plan.mechanism.noise is Noise.GAUSSIAN, plan.mechanism.neighbours
     part = plan.shares[i] * one.part(noisy)
-    size = one.sensitivity(noisy, neighbours, 2 if gaussian else 1)
+    size = one.sensitivity(noisy, neighbours, 2 if gaussian else 1) / float(unit)
     promised = plan.epsilon * part
     if gaussian:
         promised = psi_of(promised, (plan.mechanism.delta or 0.0) * part) ** 2 / 2
@@ -148,34 +154,11 @@ def drawing_of(plan: Release, i: int, noisy: NoisyNumber) -> Drawing:
     names, delta = drawn.threshold, 0.0
     if names is not None:
         delta = -math.expm1(one.groups * math.log1p(-name_probability(plan, i, plan.epsilon)))
-    return Drawing(
-        i, noisy, drawn.noise, drawn.scale / float(unit), unit,
-        size / float(unit), promised, names, one.groups,
-        one.groups * (2 if neighbours is Relation.REPLACE else 1), one.owner_size, delta,
-    )  # fmt: skip
-
-
-def _double(number: Fraction) -> float:
-    """Exactly, or cut to what a double holds exactly."""
-    return float(max(Fraction(-_MOST), min(number, Fraction(_MOST))))
-
-
-def _key(label: Label) -> str:
-    """The name of a group as OpenDP sees it: one for each."""
-    return json.dumps([None if part is None else str(part) for part in label], ensure_ascii=True)
+    scale, moving = drawn.scale / float(unit), one.groups * (2 if neighbours is Relation.REPLACE else 1)
+    return Drawing(i, noisy, drawn.noise, scale, unit, size, promised, names, one.groups, moving, one.owner_size, delta)
 
 
 @cache
 def _measurement(noise: Noise, scale: float, threshold: float | None) -> Any:
-    dp = require("opendp.prelude", "drawing noise", "release")
-    dp.enable_features("contrib")
-    number = dp.atom_domain(T="f64", nan=False)
-    gaussian = noise is Noise.GAUSSIAN
-    if threshold is None:
-        metric = dp.l2_distance(T="f64") if gaussian else dp.l1_distance(T="f64")
-        make = dp.m.make_gaussian if gaussian else dp.m.make_laplace
-        return make(dp.vector_domain(number), metric, scale=scale)
-    within = dp.absolute_distance(T="f64")
-    metric = dp.l02inf_distance(within) if gaussian else dp.l01inf_distance(within)
-    make = dp.m.make_gaussian_threshold if gaussian else dp.m.make_laplace_threshold
-    return make(dp.map_domain(dp.atom_domain(T=str), number), metric, scale=scale, threshold=threshold)
+    require("opendp.prelude", "drawing noise", "release")
+    return measurement(noise.value, scale, threshold)

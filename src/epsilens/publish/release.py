@@ -11,8 +11,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError, LimitError, WriteError, type_phrase
 from ..ledger.account import Spending
 from ..ledger.budget import FREE, normalized_name
-from ..ledger.ledger import Ledger, Reservation, package_versions
+from ..ledger.ledger import Ledger, package_versions
 from ..plan.cells import Cells, cells
 from ..plan.file import error_place, read_release
 from ..plan.labels import mentioned_columns, normalized_plan
@@ -50,6 +51,10 @@ from .answers import (
 from .files import OutputFormat, check_writable, output_format, save
 from .noise import Drawing, drawings_of
 
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import pyarrow as pa
+
 # -- made-up rows --------------------------------------------------------------------------------------------------
 
 ROWS = 2000
@@ -57,7 +62,7 @@ _EACH = 2  # rows a person
 _SEED = 20261116
 
 
-def synthetic_rows(plan: Release, table: Any = None, engine: Any = None, rows: int = ROWS) -> Any:
+def synthetic_rows(plan: Release, table: object = None, engine: object = None, rows: int = ROWS) -> pa.Table:
     """An Arrow table of made-up rows."""
     import pyarrow as pa
 
@@ -75,7 +80,9 @@ def synthetic_rows(plan: Release, table: Any = None, engine: Any = None, rows: i
     for name, kind in kinds.items():
         if name in (plan.data.person, plan.data.unit):
             people = max(rows // (_EACH if name == plan.data.person else 2 * _EACH), 1)
-            made[name] = _ids(kind, rng.integers(0, people, rows))
+            ids = rng.integers(0, people, rows).tolist()
+            named_ids = pa.array([f"person {n}" for n in ids])
+            made[name] = pa.array(ids).cast(_arrow(kind)) if kind.is_numeric() else named_ids
             continue
         values = named.get(name, [])
         low, high = _bounds(plan, name)
@@ -83,23 +90,13 @@ def synthetic_rows(plan: Release, table: Any = None, engine: Any = None, rows: i
     return pa.table(made) if made else pa.table({"row": list(range(rows))})
 
 
-def _arrow(kind: Any) -> Any:
+def _arrow(kind: dt.DataType) -> pa.DataType:
     return need_ibis().schema({"x": kind}).to_pyarrow().field("x").type
 
 
-def _ids(kind: Any, numbers: Any) -> Any:
-    import pyarrow as pa
-
-    if kind.is_string():
-        return pa.array([f"person {n}" for n in numbers])
-    if kind.is_numeric():
-        return pa.array(numbers.tolist()).cast(_arrow(kind))
-    return pa.array([f"person {n}" for n in numbers])
-
-
-def _named(plan: Release) -> dict[str, list[Any]]:
+def _named(plan: Release) -> dict[str, list[object]]:
     """The values that the plan names of each column: its groups, and what its conditions compare with."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[object]] = {}
     for query in plan.queries:
         for label in query.labels or ():
             for name, part in zip(query.split_by, label, strict=True):
@@ -112,17 +109,13 @@ def _named(plan: Release) -> dict[str, list[Any]]:
     return found
 
 
-def _compared(where: str) -> list[tuple[str, Any]]:
-    exp, made = syntax(), []
+def _compared(where: str) -> list[tuple[str, object]]:
+    exp, made = syntax(), list[tuple[str, object]]()
     for node in parse(where, "where").find_all(exp.Predicate):
         columns = [c.name for c in node.find_all(exp.Column)]
         for literal in node.find_all(exp.Literal):
-            value: Any = literal.this
-            if not literal.is_string:
-                number = float(value)
-                made += [(name, near) for name in columns for near in (number - 1, number, number + 1)]
-                continue
-            made += [(name, value) for name in columns]
+            near = [literal.this] if literal.is_string else [float(literal.this) + step for step in (-1, 0, 1)]
+            made += [(name, value) for name in columns for value in near]
     return made
 
 
@@ -131,7 +124,7 @@ def _bounds(plan: Release, name: str) -> tuple[float, float]:
     return (min(b[0] for b in bounds), max(b[1] for b in bounds)) if bounds else (0.0, 10.0)
 
 
-def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, high: float) -> Any:
+def _value(rng: np.random.Generator, kind: dt.DataType, values: list[object], low: float, high: float) -> object:
     if values and rng.random() < 0.7:
         found = _as(values[int(rng.integers(len(values)))], kind)
         if found is not None or rng.random() < 0.5:
@@ -149,15 +142,13 @@ def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, h
     return None
 
 
-def _integer_range(kind: Any) -> tuple[int, int]:
+def _integer_range(kind: dt.DataType) -> tuple[int, int]:
     held = np.iinfo(kind.to_numpy())
     return int(held.min), int(held.max)
 
 
-def _as(value: Any, kind: Any) -> Any:
+def _as(value: Any, kind: dt.DataType) -> object:
     """A value the plan names, as the column has it; None where it does not fit."""
-    from decimal import Decimal
-
     try:
         if kind.is_string():
             return None if value is None else str(value)
@@ -197,9 +188,9 @@ def check_part(plan: Release, partition: str, part: str) -> None:
             place = query.split_by.index(partition)
             if all(_same(label[place], name) for label in query.labels):
                 continue
+        equals = f"{partition} = {part}" if part.isdecimal() else f"{partition} = '{part[:40]}'"
         raise InputError(
-            f"query {i + 1} may count people of other parts: add {_condition_text(partition, part)} to its condition, "
-            f"{_INSTEAD}",
+            f"query {i + 1} may count people of other parts: add {equals} to its condition, {_INSTEAD}",
             parameter=f"queries.{i + 1}.where",
         )
 
@@ -246,27 +237,24 @@ def _number(text: str) -> int | None:
         return None  # 1.0 is 1, and would be another name for it
 
 
-def _same(value: Any, name: str) -> bool:
+def _same(value: object, name: str) -> bool:
     """Whether a value is what the ledger calls the part; a number is called by its digits alone."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         return False
     return _name(str(value)) == name
 
 
-def _name(part: Any) -> str:
+def _name(part: object) -> str:
     return normalized_name("part", part, needed="name the part, or leave it out").casefold()
 
 
-def _condition_text(partition: str, part: str) -> str:
-    return f"{partition} = {part}" if part.isdecimal() else f"{partition} = '{part[:40]}'"
-
-
+Progress: TypeAlias = Callable[[int, int, str], None] | None
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
 
 
 def release(
-    plan: str | Path | Mapping[str, Any] | Release,
+    plan: str | Path | Mapping[str, object] | Release,
     *,
     output: str | os.PathLike[str] | None = None,
     format: str | None = None,
@@ -274,13 +262,13 @@ def release(
     account: str | None = None,
     part: str | None = None,
     other_people: bool = False,
-    table: Any = None,
-    engine: Any = None,
+    table: object = None,
+    engine: object = None,
     dry_run: bool = False,
     synthetic: bool = False,
     again: bool = False,
     assessment: Assessment | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Progress = None,
 ) -> Published:
     """Publish the answers of a plan under noise drawn by OpenDP, and enter it in the ledger.
 
@@ -348,9 +336,11 @@ def release(
     check_publishable(said)
     drawings = drawings_of(said)
     promise = plan_guarantee(said)
-    job = _ReleaseJob(said, drawings, promise, account or "", part)
+    job = _ReleaseJob(said, drawings, promise, output, form, account or "", part)
     if synthetic:
-        return _write(job.published("synthetic", _synthetic_answers(job, table, engine)), output, form)
+        rows = synthetic_rows(said, table, engine)
+        plain = said.model_copy(update={"data": said.data.model_copy(update={"read": {}})})
+        return job.write(job.published("synthetic", job.draw(exact_cells(plain, rows))))
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
     name = "" if book is None else book.account_name(account)
     job = replace(job, account=name)
@@ -364,20 +354,24 @@ def release(
             if saved is None:  # what was published before needs no room
                 state.check(cost, part)
             room = remaining_budget(state, cost, part)
-        made = job.published("dry run", (), ledger=book)
+        made = job.published("dry run", (), book)
         return replace(made, offered=planned_answers(said, drawings), room=room, spent=cost.to_dict())
     if book is not None and saved is not None:
-        return _saved_answers(job, book, saved, output, form)
+        return _saved_answers(job, book, saved)
     _check_limits(said, assessment)
     exact, content = _exact_cells(said, table, engine, progress, job.partition, marked=book is not None)
     if book is None:
-        return _write(job.published("release", job.draw(exact)), output, form)
-    return _reserve_and_draw(job, book, exact, content, output, form, again, other_people)
+        return job.write(job.published("release", job.draw(exact)))
+    return _reserve_and_draw(job, book, exact, content, again, other_people)
 
 
-def exact_cells(plan: Release, table: Any = None, engine: Any = None) -> tuple[Cells, ...]:
+def exact_cells(plan: Release, table: object = None, engine: object = None) -> tuple[Cells, ...]:
     """The exact numbers of a plan, as a release takes them from its table: confidential."""
     return _exact_cells(plan, table, engine, None)[0]
+
+
+#: Its number in the ledger, the head there, and when.
+Entry: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -387,6 +381,8 @@ class _ReleaseJob:
     plan: Release
     drawings: tuple[Drawing, ...]
     promise: Guarantee
+    output: str | os.PathLike[str] | None
+    form: OutputFormat
     account: str
     part: str | None
     partition: str = ""  # the column by which the part is known
@@ -395,16 +391,21 @@ class _ReleaseJob:
         return draw_answers(self.plan, self.drawings, exact)
 
     def published(
-        self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
-        head: str = "", at: str = "",
-    ) -> Published:  # fmt: skip
+        self, kind: str, answers: tuple[PublishedAnswer, ...], book: Ledger | None = None, entry: Entry = ("", "", "")
+    ) -> Published:
+        release, head, at = entry
         return Published(
             plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_sentence(self.plan, self.promise),
             success=self.promise.success, spent=self.promise.charge.to_dict(), lost=loss_sentences(self.plan),
-            account=self.account, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
+            account=self.account, ledger="" if book is None else book.store.name, release=release, head=head,
             at=at or datetime.now(UTC).isoformat(timespec="seconds"),
             versions=package_versions("opendp", "ibis-framework", "duckdb"),
         )  # fmt: skip
+
+    def write(self, made: Published) -> Published:
+        if self.output is not None:
+            save(made, Path(self.output), self.form)
+        return made
 
 
 def check_publishable(plan: Release) -> None:
@@ -482,7 +483,7 @@ def _partition(job: _ReleaseJob, book: Ledger | None) -> str:
 
 
 def _exact_cells(
-    plan: Release, table: Any, engine: Any, progress: Any, partition: str = "", *, marked: bool = False
+    plan: Release, table: object, engine: object, progress: Progress, partition: str = "", *, marked: bool = False
 ) -> tuple[tuple[Cells, ...], str]:
     """The exact numbers, and where it is ``marked`` what the table holds, in a few digits: confidential."""
 
@@ -493,13 +494,11 @@ def _exact_cells(
     with error_place("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
-        content = _fingerprint(opened) if marked else ""
+        content = ""
+        if marked:
+            with reading(opened):
+                content = content_fingerprint(opened)
         return _numbers(opened, plan, tell, partition), content
-
-
-def _fingerprint(opened: OpenTable) -> str:
-    with reading(opened):
-        return content_fingerprint(opened)
 
 
 def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Cells, ...]:
@@ -518,71 +517,39 @@ def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object
     return cells(opened, plan, tell)
 
 
-def _synthetic_answers(job: _ReleaseJob, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
-    rows = synthetic_rows(job.plan, table, engine)
-    plan = job.plan.model_copy(update={"data": job.plan.data.model_copy(update={"read": {}})})
-    return job.draw(_exact_cells(plan, rows, None, None)[0])
-
-
 def _reserve_and_draw(
-    job: _ReleaseJob, book: Ledger, exact: tuple[Cells, ...], content: str, output: Any, form: OutputFormat,
-    again: bool, other_people: bool,
-) -> Published:  # fmt: skip
+    job: _ReleaseJob, book: Ledger, exact: tuple[Cells, ...], content: str, again: bool, other_people: bool
+) -> Published:
     """Take the room, draw, write, and say that it is out."""
-    plan = job.plan
+    plan, promise = job.plan, job.promise
     taken = book.reserve(
-        job.account, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
-        partition=job.partition, identity=plan.identity(),
-        plan=plan.public(defaults=True), data=book.keyed(content), again=again, other_people=other_people,
-        unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
-        drawings=[_drawing_record(d) for d in job.drawings],
+        job.account, promise.experiment, promise.charge, title=plan.title, part=job.part, partition=job.partition,
+        identity=plan.identity(), plan=plan.public(defaults=True), data=book.keyed(content), again=again,
+        other_people=other_people, unit=plan.data.unit or plan.data.person or "row", exact=promise.exact,
+        drawings=[d.record for d in job.drawings],
     )  # fmt: skip
     if isinstance(taken, Spending):
-        return _saved_answers(job, book, taken, output, form)
-    return _draw(job, book, taken, exact, output, form)
-
-
-def _saved_answers(job: _ReleaseJob, book: Ledger, found: Spending, output: Any, form: OutputFormat) -> Published:
-    """What was published before, once more."""
-    published = found.published or {}
-    answers = tuple(PublishedAnswer.from_dict(one) for one in published.get("answers", ()))
-    head = str(published.get("head", ""))
-    made = job.published("saved", answers, ledger=book, release=found.id, head=head, at=found.at)
-    return _write(made, output, form)
-
-
-def _draw(
-    job: _ReleaseJob, book: Ledger, taken: Reservation, exact: tuple[Cells, ...], output: Any, form: OutputFormat
-) -> Published:
+        return _saved_answers(job, book, taken)
     try:
         answers = job.draw(exact)
     except BaseException:
         taken.withhold("the noise could not be drawn")
         raise
     # First into the ledger: what breaks off after that is written by running the plan again, and not spent twice.
+    file = "" if job.output is None else Path(job.output).name
     try:
-        taken.publish(
-            answers=[answer.to_dict() for answer in answers], head=taken.head,
-            file="" if output is None else Path(output).name,
-        )  # fmt: skip
+        taken.publish(answers=[answer.to_dict() for answer in answers], head=taken.head, file=file)
     except InputError as error:
         raise WriteError(
             f"the ledger {book.store.name} could not keep the answers, its disk is full or somebody holds it: they are "
             "spent and never published; make room, and draw and spend anew with --again"
         ) from error
-    made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head, at=taken.at)
-    return _write(made, output, form)
+    return job.write(job.published("release", answers, book, (taken.id, taken.head, taken.at)))
 
 
-def _write(made: Published, output: Any, form: OutputFormat) -> Published:
-    if output is not None:
-        save(made, Path(output), form)
-    return made
-
-
-def _drawing_record(drawing: Drawing) -> dict[str, Any]:
-    return {
-        "query": drawing.query + 1, "number": drawing.noisy.value, "noise": str(drawing.noise.value),
-        "scale": drawing.plain_scale, "sensitivity": drawing.sensitivity * float(drawing.unit),
-        "map": drawing.promised, "threshold": drawing.names, "delta": drawing.delta,
-    }  # fmt: skip
+def _saved_answers(job: _ReleaseJob, book: Ledger, found: Spending) -> Published:
+    """What was published before, once more."""
+    published = found.published or {}
+    answers = tuple(PublishedAnswer.from_dict(one) for one in published.get("answers", ()))
+    entry = (found.id, str(published.get("head", "")), found.at)
+    return job.write(job.published("saved", answers, book, entry))
