@@ -17,8 +17,6 @@ _BY_EXACTNESS = (Exactness.EXACT, Exactness.ROUNDED, Exactness.BRACKET, Exactnes
 
 
 def _reading(name: str) -> Callable[..., Array]:
-    """The reading of this name of each law."""
-
     def read(self: LawArray, *given: Array) -> Array:
         return map_members(self.laws, self.shape, lambda law, *each: getattr(law, name)(*each), given)
 

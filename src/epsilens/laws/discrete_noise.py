@@ -298,7 +298,6 @@ class UnboundedTail:
 
     @property
     def scales_by_group(self) -> bool:
-        """Whether it is the noise moved, and nothing else."""
         return self.drawn == 1 and self.release_rate == 1
 
     @property
@@ -308,11 +307,9 @@ class UnboundedTail:
         return (-math.inf, -low) if self.swapped else (low, math.inf)
 
     def reverse(self) -> UnboundedTail:
-        """The laws exchanged."""
         return replace(self, swapped=not self.swapped)
 
     def log_moment(self, power: float) -> float:
-        """log ∫dH1^a dH0^{1−a}, at every real a."""
         a = 1 - power if self.swapped else power
         value = self.noise.log_moment(a, self.distance) if self.drawn == 1 else None
         value = self._sum(a) if value is None else value
@@ -327,7 +324,6 @@ class UnboundedTail:
         )
 
     def moment_growth(self, power: float) -> tuple[float, float]:
-        """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double."""
         a = -power if self.swapped else power
         if a < 0 and self.drawn < 1:  # the end of the losses, which is near long before masses of e^{−|a|}
             end = -math.log1p(-self.drawn)
@@ -556,7 +552,6 @@ def _crest(term: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _hill_end(term: Callable[[Array], Array], side: float, crest: float, peak: float, way: float) -> float:
-    """Where the terms have fallen by e^{−80} from a crest, or 0."""
     step = 1.0
     while crest + way * step > 0 and float(term(np.asarray(side * (crest + way * step)))) > peak - _NOTHING:
         step *= 2

@@ -99,7 +99,6 @@ def _dual(k: Array, epsilon: Array, m: Array, log_c: Array) -> Array:
 
 
 def _log_sinhc(z: Array) -> Array:
-    """log(sinh z / z)."""
     small = z < 20
     with np.errstate(divide="ignore"):
         return np.where(small, np.log1p(sinhcm1(np.where(small, z, 0.0))), z - np.log(2 * np.where(small, 1.0, z)))
@@ -338,7 +337,6 @@ class ConcentratedClaim:
     xi: float = 0.0
 
     def __call__(self, m: Array) -> Array:
-        """m·(ξ + ρ(1 + m))."""
         return m * (self.xi + self.rho * (1 + m))
 
     def group(self, size: int) -> tuple[float, float]:
@@ -356,7 +354,6 @@ class RenyiCurve(ValueSemantics):
 
     @property
     def highest(self) -> float:
-        """The largest m of which something is said."""
         return float(self.m[-1]) if self.m.size else 0.0
 
     def __call__(self, m: Array) -> Array:

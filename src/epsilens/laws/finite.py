@@ -46,7 +46,6 @@ from .discrete_noise import IntegerNoise, UnboundedTail
 
 
 def log_cumulative(x: Array) -> Array:
-    """log of the cumulative sums."""
     return np.asarray(np.logaddexp.accumulate(x)) if x.size else x
 
 
@@ -276,7 +275,6 @@ class Finite(Composable):
 
     @classmethod
     def moved(cls, noise: IntegerNoise, distance: int) -> Finite:
-        """Whole-number noise, and the same moved by a distance."""
         if distance == 0:
             return cls(np.zeros(1), np.zeros(1), mirrored=True)
         k = np.arange(-noise.reach, distance + noise.reach + 1.0)
@@ -284,7 +282,6 @@ class Finite(Composable):
 
     @property
     def symmetric(self) -> bool:
-        """As the builder says; otherwise both orders are computed."""
         return self.mirrored
 
     def reverse(self) -> Self:
@@ -376,7 +373,6 @@ class Finite(Composable):
         return np.asarray(np.where(delta < self.only1, np.inf, np.maximum(value, 0.0)))
 
     def max_llr(self) -> Array:
-        """The largest ratio with mass under H1."""
         if self.only1 > 0:
             return np.asarray(np.inf)
         most = float(self._u[0]) if self._u.size else 0.0
@@ -603,7 +599,6 @@ class FiniteStep(Step):
 
     @property
     def scales_by_group(self) -> bool:
-        """Whether a group moves the noise as one person does, only further."""
         return self.translation is not None or (self.far is not None and self.far.scales_by_group)
 
     def group(self, size: int) -> Step:

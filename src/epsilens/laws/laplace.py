@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import gammainc, ndtri_exp
 
 from ..checks import Array
-from ..numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ..numerics.special import Index, expm1mx, half_normal_quantile, log1pmx, sinhcm1
 from ..numerics.values import ValueSemantics
 from ..readings.guesses import fbeta_floor
 from ..readings.law import Exactness
@@ -38,7 +38,7 @@ from .composition.quadrature import QuadratureStep
 from .composition.step import Atoms, Composable, CountedStep, Family, NoiseKind, Step, StepNoise, unknown_group
 from .composition.tilt import LaplaceTilts
 from .composition.wrappers import log_odds_against, mix, unmix
-from .piecewise import Index, PiecewiseLaw, Tail
+from .piecewise import PiecewiseLaw, Tail
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -214,18 +214,13 @@ class LaplaceStep(QuadratureStep):
         return np.full(np.shape(x), 8 * _U * self.m)
 
     def above(self, x: float) -> tuple[float, float]:
-        """∫_x^m of each density."""
         rest = max(self.m - x, 0.0)
         gone = math.log(-math.expm1(-rest)) if rest > 0 else -math.inf
         return gone - _LOG2, gone - x - _LOG2
 
     def below(self, x: float) -> tuple[float, float]:
-        """∫_0^x of each density."""
         gone = math.log(-math.expm1(-x)) if x > 0 else -math.inf
         return gone - _LOG2 - max(self.m - x, 0.0), gone - _LOG2
-
-    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        return self.support
 
     @property
     def closed_tilts(self) -> LaplaceTilts:
@@ -275,7 +270,6 @@ class LaplaceReplacementStep(QuadratureStep):
 
     @property
     def _floor(self) -> float:
-        """log(1 − q + q·e^{−m})."""
         return float(mix(np.asarray(-self.m), self.rate))
 
     @property
@@ -335,9 +329,6 @@ class LaplaceReplacementStep(QuadratureStep):
         with_, without = self.above(-x)
         return without, with_
 
-    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        return self.support
-
     def psi(self) -> float:
         """That of all records drawn, 2m apart."""
         return float(Laplace(np.asarray(2 * self.m)).psi())
@@ -374,10 +365,7 @@ class NoisyMaxStep(LaplaceStep):
 
     family: ClassVar[Family] = Family.NONE
 
-    @property
-    def known(self) -> Exactness:
-        """Each selection has some scores that are its worst case; no scores are the worst case of all at once."""
-        return Exactness.BOUND
+    known = Exactness.BOUND  # each selection has scores that are its worst case; none are that of all at once
 
     @property
     def noise(self) -> None:  # type: ignore[override]
@@ -471,7 +459,6 @@ class _PanelLaw(ABC):
 
 
 def _cumulative(mass: Array) -> tuple[Array, Array]:
-    """The mass below and above each edge of these panels."""
     return np.concatenate(([0.0], np.cumsum(mass))), np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0]))
 
 
@@ -602,7 +589,6 @@ class _Polynomials(ValueSemantics):
         return np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, self.knots.size - 2)
 
     def __call__(self, x: Array, interval: Index | None = None) -> Array:
-        """The density; 0 outside."""
         i = self._interval(x) if interval is None else interval
         f = (x - self.knots[i]) / (self.knots[i + 1] - self.knots[i])
         points, weights = self._points
@@ -623,7 +609,6 @@ class _Polynomials(ValueSemantics):
         return self._part(self.knots[:-1], self.knots[1:], np.arange(self.knots.size - 1))
 
     def below(self, x: Array) -> Array:
-        """∫ up to x."""
         x = np.clip(x, self.knots[0], self.knots[-1])
         i = self._interval(x)
         return np.asarray(np.concatenate(([0.0], np.cumsum(self._totals)))[i] + self._part(self.knots[i], x, i))
@@ -688,7 +673,6 @@ class _UnequalShifts(_PanelLaw):
 
     @property
     def support(self) -> tuple[float, float]:
-        """[−Σm, Σm]."""
         place = self.product.parts[0]
         return float(place[0]), float(place[-1])
 

@@ -50,7 +50,6 @@ def _langevin(z: Array) -> Array:
 
 
 def _log_sinhc(z: Array) -> Array:
-    """log(sinh z / z) for z ≥ 0."""
     far = np.maximum(z, 20.0)
     return np.where(z < 20, np.log1p(sinhcm1(np.minimum(z, 20.0))), far - np.log(2 * far))
 
@@ -79,7 +78,6 @@ class Logistic(Composable):
 
     @property
     def _rest(self) -> float:
-        """1 − q."""
         return -math.expm1(-self.epsilon)
 
     def tradeoff(self, alpha: Array) -> Array:
@@ -215,14 +213,7 @@ class LogisticStep(QuadratureStep):
     def support(self) -> tuple[float, float]:
         return (-self.epsilon, self.epsilon)
 
-    @property
-    def loss_range(self) -> tuple[float, float]:
-        return self.support
-
-    @property
-    def known(self) -> Exactness:
-        """Each selection has some scores that are its worst case; no scores are the worst case of all at once."""
-        return Exactness.BOUND
+    known = Exactness.BOUND  # each selection has scores that are its worst case; none are that of all at once
 
     @property
     def claimed_zcdp(self) -> float:
@@ -261,9 +252,6 @@ class LogisticStep(QuadratureStep):
             return -math.inf, -math.inf
         between = math.log(-math.expm1((low - high) / 2)) - math.log(-math.expm1(-self.epsilon)) - self.epsilon / 2
         return between + high / 2, between - low / 2
-
-    def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        return self.support
 
     def log_moment(self, power: float) -> float:
         return float(Logistic(self.epsilon).log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0

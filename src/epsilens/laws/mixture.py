@@ -38,17 +38,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ..checks import Array
 from ..errors import InputError
-from ..numerics.special import log_binomial
+from ..numerics.special import Index, log_binomial
 from .composition.quadrature import QuadratureStep, UnboundedStep
 from .composition.step import Step
 from .composition.wrappers import SampledStep
 
-Index = NDArray[np.int64]
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _LOG2 = math.log(2.0)
@@ -134,11 +132,9 @@ class _MixtureStep(QuadratureStep):
         return np.maximum(np.searchsorted(self._seen[0], x, side="left") - 1, 0)
 
     def _lowest(self, x: Array) -> Index:
-        """The index of the smallest."""
         return np.minimum(np.searchsorted(self._seen[1], x, side="right"), self._c.size - 1)
 
     def _farthest(self, x: Array) -> Array:
-        """The largest shift with a share at x."""
         return np.asarray(self._c[self._highest(np.asarray(x, dtype=float))])
 
     def _sums(self, x: Array, start: int = 0) -> tuple[Array, Array]:
@@ -202,7 +198,6 @@ class _MixtureStep(QuadratureStep):
 
     @property
     def symmetric(self) -> bool:
-        """One law is a mixture, the other is not."""
         return self._c.size == 1
 
     @property
@@ -210,9 +205,7 @@ class _MixtureStep(QuadratureStep):
         """A few sums for each place, and for where a loss is; of many components few have a share."""
         return float(min(1 + self._c.size, _MOST_PRICE))
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
+    support = (-math.inf, math.inf)
 
     @property
     def loss_range(self) -> tuple[float, float]:
@@ -289,12 +282,10 @@ class _MixtureStep(QuadratureStep):
         return np.asarray(24 * _U * size)
 
     def above(self, x: float) -> tuple[float, float]:
-        """Σ w_j·Φ(c_j − x), Φ(−x)."""
         c, log_w = self._c[self._kept], self._log_w[self._kept]
         return _log_sum(log_w + log_ndtr(c - x)), float(log_ndtr(-x))
 
     def below(self, x: float) -> tuple[float, float]:
-        """Σ w_j·Φ(x − c_j), Φ(x)."""
         c, log_w = self._c[self._kept], self._log_w[self._kept]
         return _log_sum(log_w + log_ndtr(x - c)), float(log_ndtr(x))
 
@@ -361,7 +352,6 @@ class MixtureStep(_MixtureStep):
 
 
 def _log_sum(logs: Array) -> float:
-    """log Σ e^l."""
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).sum())) if top > -math.inf else top
 
@@ -508,12 +498,10 @@ class OppositeMixtures(UnboundedStep):
         return 2 * self.side.cost
 
     def loss(self, x: Array) -> Array:
-        """F(x) − F(−x), F the loss of one side."""
         x = np.asarray(x, dtype=float)
         return np.asarray(self.side.loss(x) - self.side.loss(-x))
 
     def slope(self, x: Array) -> Array:
-        """F'(x) + F'(−x)."""
         x = np.asarray(x, dtype=float)
         return np.asarray(self.side.slope(x) + self.side.slope(-x))
 

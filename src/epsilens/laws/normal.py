@@ -245,15 +245,12 @@ class NormalStep(_NormalShift):
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         return float(ndtri_exp(log_bottom)), self.mu - float(ndtri_exp(log_top))
 
-    @property
-    def moment_error(self) -> float:
-        return ERROR
+    moment_error = ERROR
 
     def log_moment(self, power: float) -> float:
         return (power * self.mu) * ((power - 1) * self.mu) / 2 + 0.0  # not −0, no square of a huge order
 
     def moment_growth(self, power: float) -> tuple[float, float]:
-        """|a|μ²/2."""
         grown = abs(power) * (self.mu**2 / 2)
         return grown, grown
 
@@ -312,7 +309,6 @@ class NormalReplacementStep(_NormalShift):
         return np.asarray(up - down)
 
     def slope(self, x: Array) -> Array:
-        """μ times the shares of both arms."""
         half, log_q = self.mu * self.mu / 2, math.log(self.rate)
         up, down = self._arms(x)
         shares = np.exp(log_q + self.mu * x - half - up) + np.exp(log_q - self.mu * x - half - down)
@@ -429,13 +425,9 @@ class KnownShiftStep(UnboundedStep):
     def cost(self) -> float:
         return float(min(1 + len(self.shifts) / 4, _MOST_PRICE))
 
-    @property
-    def known(self) -> Exactness:
-        """The adversary is told what they would not see."""
-        return Exactness.BOUND
+    known = Exactness.BOUND
 
     def loss(self, x: Array) -> Array:
-        """c(x − c/2), c the smallest shift."""
         least = self.shifts[0]
         return np.asarray(least * (np.asarray(x, dtype=float) - least / 2))
 
@@ -511,7 +503,6 @@ class KnownShiftStep(UnboundedStep):
 
     @cached_property
     def _known(self) -> dict[float, float]:
-        """What was looked for before."""
         return {}
 
     def _far(self, level: float) -> float:
@@ -555,7 +546,6 @@ class KnownShiftStep(UnboundedStep):
 
     @property
     def psi_limit(self) -> float:
-        """The largest: where hardly anyone is flagged, it decides."""
         return self.shifts[-1]
 
     @property

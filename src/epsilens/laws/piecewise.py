@@ -22,13 +22,12 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.roots import integrate, root
-from ..numerics.special import expm1mx, moment_less_one
+from ..numerics.special import Mask, expm1mx, moment_less_one
 from ..readings.curve import psi_by_tangents
 from ..readings.guesses import fbeta_by_thresholds
 from ..readings.law import Exactness, Law
@@ -121,7 +120,6 @@ class _Mixture(_WholeLine):
 
     @classmethod
     def at(cls, location: float = 0.0, scale: float = 1.0) -> Self:
-        """One law."""
         return cls((1.0,), (location,), (scale,))
 
     @property
@@ -147,7 +145,6 @@ class LaplaceMixture(_Mixture):
         return self.locations
 
     def tails(self) -> tuple[Tail, Tail]:
-        """The components of the largest scale rule."""
         b = self.scale
         wide = [(w, at) for w, at, s in zip(self.weights, self.locations, self.scales, strict=True) if s == b]
         left, right = (
@@ -182,17 +179,14 @@ class NormalMixture(_Mixture):
         return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
 
     def log_pdf(self, x: Array) -> Array:
-        """log Σ w_k φ(z_k)/σ_k."""
         z, w, s = self._z(x)
         return _log_sum(w - z * z / 2 - np.log(s) - _HALF_LOG_2PI)
 
     def log_cdf(self, x: Array) -> Array:
-        """log Σ w_k Φ(z_k)."""
         z, w, _ = self._z(x)
         return _log_sum(w + log_ndtr(z))
 
     def log_sf(self, x: Array) -> Array:
-        """log Σ w_k Φ(−z_k)."""
         z, w, _ = self._z(x)
         return _log_sum(w + log_ndtr(-z))
 
@@ -271,7 +265,6 @@ class ClampedLaw:
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """Those of the inner law that survive."""
         return tuple(k for k in self.inner.knots if self.low < k < self.high)
 
     @property
@@ -304,8 +297,6 @@ class ClampedLaw:
         return self.inner.log_sf(x)
 
 
-Mask = NDArray[np.bool_]
-Index = NDArray[np.int64]
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
 _SMALL = 1e-6  # masses that a place rounded to a double may miss
@@ -381,11 +372,9 @@ class PiecewiseLaw(Law):
         return list(pairwise(points))
 
     def llr(self, x: Array) -> Array:
-        """log of the density ratio."""
         return self.ratio(x) if self.ratio is not None else np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
 
     def _above(self, level: Array, x: Array) -> Array:
-        """How far llr(x) lies above a level."""
         return np.asarray(self.llr(x) - level)
 
     def _end(self, x: float) -> float:
@@ -438,7 +427,6 @@ class PiecewiseLaw(Law):
         return PiecewiseLaw(self.line1, self.line0, self.breaks, flipped, self.straight, known=self.known)
 
     def _reached(self, u: Array, a: float, b: float, va: float, vb: float) -> Array:
-        """Where llr = u on a monotone interval."""
         if not self.straight:
             return root(partial(self._above, u), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
         if va == vb:  # too close to tell apart: nothing lies between
@@ -568,7 +556,6 @@ class PiecewiseLaw(Law):
         return float(values[0]) if top else np.inf, float(values[-1]) if bottom else -np.inf, 1e-15 * (1 + size)
 
     def tradeoff(self, alpha: Array) -> Array:
-        """The miss where the false-positive rate is α, rounded down."""
         value = np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
         _, least, moved = self._peaked
         rest = 1 - np.asarray(alpha, dtype=float)
@@ -577,7 +564,6 @@ class PiecewiseLaw(Law):
         return np.where(rest > _SMALL, value, np.clip(value - moved, rest * np.exp(least), rest))
 
     def roc(self, alpha: Array) -> Array:
-        """The recall where the false-positive rate is α, rounded up."""
         value = np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
         most, _, moved = self._peaked
         alpha = np.asarray(alpha, dtype=float)
@@ -588,7 +574,6 @@ class PiecewiseLaw(Law):
         return np.where(alpha > _SMALL, value, np.clip(value + moved * np.exp(min(most, 30.0)), alpha, bound))
 
     def inverse_roc(self, recall: Array) -> Array:
-        """The false-positive rate where the recall is given, rounded down."""
         value = self._follow(recall, 1, 0) * (1 - ERROR)
         most, _, moved = self._peaked
         recall = np.asarray(recall, dtype=float)
@@ -598,7 +583,6 @@ class PiecewiseLaw(Law):
         return np.where(recall > _SMALL, value, np.clip(value - moved, recall * np.exp(-most), recall))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
         alpha, recall, _, _ = self._split(np.asarray(log_threshold, dtype=float))
         return np.minimum(alpha, 1.0), np.minimum(recall, 1.0)
 
@@ -614,7 +598,6 @@ class PiecewiseLaw(Law):
         return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
 
     def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
         delta = np.asarray(delta, dtype=float)
         start = self.profile(np.zeros(delta.shape))
         zero = start <= delta

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -41,7 +41,7 @@ _PARTS = 3  # of what a reading may cost: one for each end, and what each costs 
 def _reading(name: str, *, falls: bool = False, either_order: bool = False) -> Callable[..., Array]:
     """The reading of this name of the least risky law, or of the riskiest where they bound from below."""
 
-    def read(self: Intersection, *given: Any) -> Array:
+    def read(self: Intersection, *given: Array | float) -> Array:
         values = [getattr(law, name)(*given) for law in (self._distinct if either_order else self.laws)]
         return np.asarray((np.max if self.lower != falls else np.min)(values, axis=0))
 
@@ -92,7 +92,6 @@ class Intersection(Composable):
 
     @property
     def reached(self) -> bool:
-        """Whether every answer so far is as narrow as asked for."""
         return all(law.reached for law in self.laws)
 
     # -- the pair -------------------------------------------------------------------------------------------------
@@ -103,7 +102,6 @@ class Intersection(Composable):
 
     @property
     def only1(self) -> float:
-        """The H1-mass of what H0 never shows."""
         return (max if self.lower else min)(law.only1 for law in self.laws)
 
     def reverse(self) -> Self:

@@ -69,7 +69,6 @@ class NarrowWidePair(Law):
         return self._curve(alpha, wide=self.flipped, inside=self.flipped, want="inside" if self.flipped else "outside")
 
     def inverse_roc(self, recall: Array) -> Array:
-        """The α whose recall is given."""
         want = "inside" if self.flipped else "outside"
         return self._curve(recall, wide=not self.flipped, inside=self.flipped, want=want)
 
@@ -152,7 +151,6 @@ class StretchedLaplace(NarrowWidePair):
         return np.asarray(z)
 
     def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
-        """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
         given = np.asarray(given, dtype=float)
         interior = (given > 0) & (given < 1)
         safe = np.where(interior, given, 0.5)
@@ -188,7 +186,6 @@ class StretchedLaplace(NarrowWidePair):
         return np.asarray(np.where(level <= self.m, near, far))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
         z = self._z(np.asarray(log_threshold, dtype=float))
         if self.flipped:
             narrow, wide = self._inside(z)
@@ -323,7 +320,6 @@ class StretchedNormal(NarrowWidePair):
 
     @property
     def mu(self) -> float:
-        """μ: the shift."""
         return self.m
 
     @property
@@ -391,7 +387,6 @@ class StretchedNormal(NarrowWidePair):
         return at(root(lambda v: excess(*at(v)), low, high))
 
     def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
-        """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
         given = np.asarray(given, dtype=float)
         z, r = self._seek(np.where((given > 0) & (given < 1), given, 0.5), wide=wide, inside=inside)
         other = np.exp((self._inside(z, r) if want == "inside" else self._outside(z))[1 - int(wide)])
@@ -406,7 +401,6 @@ class StretchedNormal(NarrowWidePair):
         return np.asarray(-(2 * self.centre + z)), z
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
         u = np.asarray(log_threshold, dtype=float)
         z, r = self._place(-u if self.flipped else u)
         if self.flipped:

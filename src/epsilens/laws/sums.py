@@ -157,7 +157,6 @@ class SymmetricShift(Law):
         return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
 
     def _isf(self, p: Array) -> Array:
-        """The x with P(X > x) = p."""
         p = np.asarray(p, dtype=float)
         x = np.maximum(self._upper_quantile(np.clip(np.minimum(p, 1 - p), 1e-310, 0.5)), 0.0)
         return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
@@ -208,13 +207,11 @@ class SymmetricShift(Law):
         return self._sf(self._isf(recall) + self.max_llr()) * (1 - self.error)
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
         c = self._threshold(log_threshold)
         with np.errstate(invalid="ignore"):
             return self._sf(c), self._sf(c - self.max_llr())
 
     def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
         delta, d = np.broadcast_arrays(np.asarray(delta, dtype=float), self.max_llr())
         start = self.profile(np.zeros(delta.shape))
         zero = start <= delta

@@ -65,7 +65,7 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def short_repr(value: Any) -> str:
+def short_repr(value: object) -> str:
     """A value in a few letters.
 
     >>> short_repr(1 / 3), short_repr(np.zeros((3, 3))), len(short_repr("x" * 100)), short_repr(tuple(range(9)))

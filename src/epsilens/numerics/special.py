@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import erfcx, erfinv, gammaln, ndtri
 
 from ..checks import Array
+
+Complex: TypeAlias = NDArray[np.complex128]
+Index: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 _SQRT_HALF_PI = np.sqrt(np.pi / 2)
 _SQRT2 = np.sqrt(2.0)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Set, ValuesView
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class FrozenMapping(Mapping[K, V]):
         """Those of the dict itself, which are quicker."""
         return self._held.values()
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} does not change: build another one")
 
     def __eq__(self, other: object) -> bool:
@@ -59,14 +59,14 @@ class FrozenMapping(Mapping[K, V]):
     def __hash__(self) -> int:
         return hash(fingerprint(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[type[Self], tuple[dict[K, V]]]:
         return type(self), (self._held,)
 
     def __repr__(self) -> str:
         return repr(self._held)
 
 
-def fingerprint(value: Any) -> Hashable:
+def fingerprint(value: object) -> Hashable:
     """Something hashable that is equal for two values exactly where these hold the same.
 
     >>> fingerprint(np.array([1.0, np.nan])) == fingerprint(np.array([1.0, np.nan])), fingerprint(np.array(2.0))
@@ -98,7 +98,7 @@ def _content(array: np.ndarray[Any, Any]) -> Hashable:
     return np.where(np.isnan(numbers), np.nan, numbers).tobytes()
 
 
-def _content_fields(value: Any) -> tuple[Hashable, ...]:
+def _content_fields(value: object) -> tuple[Hashable, ...]:
     """The fields that are compared; of a class without fields, whatever it holds under a public name."""
     if is_dataclass(value):
         return tuple(fingerprint(getattr(value, f.name)) for f in fields(value) if f.compare)
@@ -132,5 +132,5 @@ class ValueSemantics:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def _is_default(default: Any, held: Any) -> bool:
+def _is_default(default: object, held: object) -> bool:
     return default is not MISSING and fingerprint(default) == fingerprint(held)

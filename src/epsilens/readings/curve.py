@@ -13,7 +13,6 @@ false-alarm rate α calls H1 where the answer lies beyond the upper α-quantile 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri, ndtri_exp
@@ -119,7 +118,7 @@ def _log_moment(law: Law, a: float) -> float:
     return float(law.log_moment(np.asarray(a)))
 
 
-def threshold(origin: str, parameters: Mapping[str, Any], alpha: Array) -> Array:
+def threshold(origin: str, parameters: Mapping[str, object], alpha: Array) -> Array:
     """Laplace: −b·log(2α) for α ≤ ½ and b·log(2(1−α)) above; Gaussian: −σ·Φ⁻¹(α)."""
     if origin == "laplace" and np.all(np.asarray(parameters.get("stretch", 1.0)) == 1):
         low = np.minimum(alpha, 0.5)

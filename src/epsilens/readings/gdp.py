@@ -13,13 +13,13 @@ between two points where it is above it at both. So the largest gap at the ends 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri, ndtri_exp
 
 from ..checks import Array
-from ..numerics.special import half_normal_quantile, probit_gap
+from ..numerics.special import Mask, half_normal_quantile, probit_gap
 
 if TYPE_CHECKING:
     from .law import Law
@@ -64,7 +64,7 @@ def equal_error_bracket(law: Law, close: float = _EDGE) -> tuple[float, float]:
     return math.exp(low), math.exp(high)
 
 
-def _above_diagonal(law: Law, x: Array | float) -> Any:
+def _above_diagonal(law: Law, x: Array | float) -> Mask:
     """Whether f(x) ≥ x."""
     return np.asarray(law.tradeoff(np.asarray(x))) >= x
 
@@ -223,7 +223,7 @@ def _bounds(u: Array, h: Array, level: float, most: float) -> tuple[Array, float
     return bound, float(np.max(middle[1:-1], initial=0.0))
 
 
-def _finer(u: Array, wide: Any) -> Array:
+def _finer(u: Array, wide: Mask) -> Array:
     """Slopes about those lines that bound too little, and beyond the outermost where one of these does."""
     step = np.diff(u) if u.size > 1 else np.ones(1)
     around = np.concatenate(([u[0] - step[0]], u, [u[-1] + step[-1]]))

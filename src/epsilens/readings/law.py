@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -222,7 +222,7 @@ class Latent(ValueSemantics, ABC):
             "so build the experiment of the sampled answer itself"
         )
 
-    def group(self, people: int) -> Any:
+    def group(self, people: int) -> NoReturn:
         """What is learned about a group: refused, because who is in it decides what the rest of them hide."""
         raise InputError(
             f"k is {people}, and the answer depends on {self.unknown}: a group of people is not one of them k times as "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from .wrappers import ReversedStep
 WIDTH = 1e-3
 _LEAST_DELTA = 1e-300  # no δ below is asked for
 Works = tuple[ReadingWork | None, ReadingWork | None]  # in this order and in the other
+Facts = tuple[tuple[CountedStep, ...], float, Exactness, bool, bool, int]  # steps, width, known, upper, flipped, part
 
 
 _LEAST_PROBABILITY = 1e-300  # a probability that is told from none
@@ -49,21 +50,16 @@ class ComposedLaw(Composable):
         self._set(Evaluator(product, False, width), Evaluator(product, True, width), True)
 
     def _set(
-        self,
-        forward: Evaluator,
-        backward: Evaluator,
-        upper: bool,
-        works: Works = (None, None),
-        rough: bool = False,
+        self, forward: Evaluator, backward: Evaluator, upper: bool, works: Works = (None, None), rough: bool = False
     ) -> Self:
         self._forward, self._backward, self._upper, self._works, self._rough = forward, backward, upper, works, rough
         return self
 
-    def _facts(self) -> tuple[Any, ...]:
+    def _facts(self) -> Facts:
         """What makes it this law, whatever it has been asked so far."""
         return (self._counted, self.width, self.known, self._upper, self.flipped, self._forward.part)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., ComposedLaw], Facts]:
         return (_restored, self._facts())
 
     def __eq__(self, other: object) -> bool:
@@ -86,27 +82,22 @@ class ComposedLaw(Composable):
 
     @property
     def flipped(self) -> bool:
-        """Whether H0 and H1 are exchanged."""
         return self._forward.flipped
 
     @property
     def only1(self) -> float:
-        """The H1-mass of losses at +∞."""
         return self._at_top
 
     @property
     def width(self) -> float:
-        """The relative width asked for."""
         return self._forward.width
 
     @property
     def reached(self) -> bool:
-        """Whether every answer so far is as narrow as asked for."""
         return not (self._forward.unreached or self._backward.unreached)
 
     @property
     def symmetric(self) -> bool:
-        """If every step is."""
         return self._forward.product.symmetric
 
     @property
@@ -121,7 +112,6 @@ class ComposedLaw(Composable):
         return self._like(self._backward, self._forward, self._upper, (self._works[1], self._works[0]))
 
     def other_side(self) -> Self:
-        """The same law from the other side of its bracket."""
         return self._like(self._forward, self._backward, not self._upper, self._works)
 
     def _like(
@@ -144,17 +134,14 @@ class ComposedLaw(Composable):
         )
 
     def as_bound(self) -> Self:
-        """The same where it only stands for something no riskier."""
         made = self._like(self._forward, self._backward, self._upper)
         made.known = Exactness.BOUND
         return made
 
     def with_width(self, width: float) -> Self:
-        """The same product, to be read to another relative width."""
         return self._like(self._forward.with_width(width), self._backward.with_width(width), self._upper)
 
     def sharing(self, of: int) -> Self:
-        """The same, where a reading may cost one part of that many only, as it is one of several."""
         made = self._like(self._forward.sharing(of), self._backward.sharing(of), self._upper)
         return self if self._forward.part == of else made
 
@@ -177,12 +164,10 @@ class ComposedLaw(Composable):
         return order.at_top if self._upper or order.at_top >= _LEAST_DELTA else 0.0
 
     def seen(self, low: Array, high: Array) -> None:
-        """Remember a bracket that is wider than asked for, whichever reading it is of."""
         with np.errstate(invalid="ignore"):
             self._note(bool(np.any(high - low > self.width * np.abs(high) * (1 + 1e-9))))
 
     def _note(self, wide: bool) -> None:
-        """Remember that an answer is wider than asked for."""
         self._forward.unreached = self._forward.unreached or bool(wide)
 
     def _outward(self, risk: Array) -> Array:
@@ -245,11 +230,9 @@ class ComposedLaw(Composable):
         return order.chernoff(lambda tilt, k: k - tilt * u, np.zeros(u.size))
 
     def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
         return self._mapped(np.asarray(delta, dtype=float), lambda flat: self._pick(self._epsilons(flat)))
 
     def _epsilons(self, delta: Array) -> tuple[Array, Array]:
-        """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
         inside = (delta > at_top) & (delta < min(1.0, self._forward.product.nothing)) & (most > 0)
         nothing = (delta >= 1) | (delta >= self._forward.product.nothing)
@@ -266,15 +249,12 @@ class ComposedLaw(Composable):
         return low, high
 
     def worse_delta(self, epsilon: Array) -> Array:
-        """h(e^ε) in the worse order."""
         return self._worse(np.asarray(epsilon, dtype=float), inverse=False)
 
     def worse_epsilon(self, delta: Array) -> Array:
-        """The least ε that holds in both orders."""
         return self._worse(np.asarray(delta, dtype=float), inverse=True)
 
     def _worse(self, values: Array, *, inverse: bool) -> Array:
-        """The larger of both orders."""
         if self.symmetric:
             return self.profile_inverse(values) if inverse else self.profile(values)
         key = inverse, values.tobytes()
@@ -420,7 +400,6 @@ class ComposedLaw(Composable):
     # -- the rest -----------------------------------------------------------------------------------------------
 
     def max_llr(self) -> Array:
-        """The sum of the largest losses."""
         return np.asarray(self._ends[1])
 
     def log_moment(self, a: Array) -> Array:
@@ -456,11 +435,9 @@ class ComposedLaw(Composable):
         return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
 
     def psi(self) -> Array:
-        """The least normal shift that is at least as risky."""
         return np.asarray(self._whole_curve("psi", 0.0, 0.0, lambda: self._note_bracket(psi_of(self._curve))))
 
     def practical(self, level: float) -> Array:
-        """The same for tests whose errors both are at least ``level``."""
         return np.asarray(self._whole_curve("mu", level, 0.0, lambda: self._note_bracket(mu_of(self._curve, level))))
 
     @property
@@ -476,7 +453,6 @@ class ComposedLaw(Composable):
         return bracket
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """The best Fβ, on this side's profile."""
         beta, odds = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(odds, dtype=float))
         out = [
             self._whole_curve("fbeta", b, c, lambda b=b, c=c: self._fbeta(b, c))  # type: ignore[misc]
@@ -499,7 +475,6 @@ class ComposedLaw(Composable):
 def _restored(
     steps: tuple[CountedStep, ...], width: float, known: Exactness, upper: bool, flipped: bool, part: int
 ) -> ComposedLaw:
-    """A law unpickled: what it had computed stays behind."""
     made = ComposedLaw(steps, width, bound=known is Exactness.BOUND).sharing(part)
     made = made._like(made._backward, made._forward, True) if flipped else made
     return made if upper else made.other_side()

@@ -45,7 +45,6 @@ class MomentBounds:
         return np.asarray(np.min(self.log_e + np.multiply.outer(u, 1 - _ORDERS), axis=-1) * (1 - _MOMENT_ROUNDING))
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log δ(ε)."""
         u = np.asarray(epsilon, dtype=float)
         return _log_complement(self._log_common(u)), np.zeros(u.shape)
 
@@ -56,7 +55,6 @@ class MomentBounds:
         return low - _MOMENT_ROUNDING * (np.abs(low) + 1), np.full(low.shape, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
-        """log of the true-positive rate at a false-positive rate."""
         la = np.asarray(log_alpha, dtype=float)
         return np.maximum(_log_complement(_log_missed(self.log_e, _ORDERS, la)), la), np.zeros(la.shape)
 
@@ -66,7 +64,6 @@ class MomentBounds:
         return np.full(lr.shape, -np.inf), np.minimum(_log_missed(self.log_e, 1 - _ORDERS, _log_complement(lr)), lr)
 
     def test(self, loss: float) -> tuple[float, float, float]:
-        """(false-positive rate, recall) that the test of this threshold surely has, and how well h is known there."""
         alpha = float(np.min(self.log_e - _ORDERS * loss)) * (1 - _MOMENT_ROUNDING)
         low = float(self.delta(np.asarray(loss))[0])
         recall = -math.expm1(min(float(self._log_common(np.asarray(loss))), 0.0))
@@ -95,7 +92,6 @@ def log_profile(of: TiltedMoments, tilt: float, u: float) -> float:
 
 
 def _log_complement(log_p: Array) -> Array:
-    """log(1 − p), of a p that may be above 1."""
     with np.errstate(divide="ignore"):
         return np.log(-np.expm1(np.minimum(log_p, 0.0)))
 
@@ -273,7 +269,6 @@ class AtomBounds(LargestLossBounds):
         return np.where(known, low, -np.inf), np.where(known, high, 0.0)
 
     def _logs(self, low: Array, high: Array) -> tuple[Array, Array]:
-        """Logarithms of the two ends, moved outwards."""
         with np.errstate(divide="ignore"):
             return (
                 np.where(low > _LEAST_PROBABILITY, np.log(low) - self.error, -np.inf),

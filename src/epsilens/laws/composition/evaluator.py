@@ -28,18 +28,7 @@ from .profile import MOST_POINTS, POINT_COST, LatticeProfile, lattice_product, l
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .step import CountedStep, Step, at_least_one
-from .tilt import (
-    HALF,
-    LatticePlan,
-    Query,
-    SaddlePoint,
-    aim,
-    common_unit,
-    largest_loss,
-    levels,
-    plan,
-    reach_of,
-)
+from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, common_unit, largest_loss, levels, plan, reach_of
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -93,7 +82,6 @@ class Budget:
 
     @classmethod
     def share(cls, of: int) -> Budget:
-        """One part of that many."""
         return cls(most=MOST_WORK // of)
 
     @property
@@ -156,7 +144,6 @@ class Product:
         self._moments: BoundedCache[float, float] = BoundedCache(_MOST_MOMENTS)
 
     def log_moment(self, power: float) -> float:
-        """log ∫dH1^a dH0^{1−a}, which multiplies."""
         return self._moments.get_or_make(power, lambda: math.fsum(k * step.log_moment(power) for step, k in self.steps))
 
     def moment_growth(self, power: float) -> tuple[float, float]:
@@ -186,12 +173,10 @@ class Product:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether both orders have the same trade-off."""
         return all(step.symmetric for step, _ in self.steps)
 
     @cached_property
     def moment_error(self) -> float:
-        """The largest of the steps' errors: moments multiply."""
         return max((step.moment_error for step, _ in self.steps), default=0.0)
 
     @cached_property
@@ -222,17 +207,14 @@ class Product:
 
     @cached_property
     def at_top(self) -> float:
-        """H1-mass of losses at +∞."""
         return at_least_one((step.atoms.only1, k) for step, k in self.steps)
 
     @cached_property
     def at_bottom(self) -> float:
-        """H0-mass of losses at −∞."""
         return at_least_one((step.atoms.only0, k) for step, k in self.steps)
 
     @cached_property
     def loss_range(self) -> tuple[float, float]:
-        """The infimum and the supremum of the loss."""
         low = math.fsum(k * step.loss_range[0] for step, k in self.steps)
         return low, math.fsum(k * step.loss_range[1] for step, k in self.steps)
 
@@ -351,7 +333,6 @@ class Evaluator:
         self._shared: Evaluator | None = None
 
     def with_width(self, width: float) -> Evaluator:
-        """The same order, to be read to another width."""
         return Evaluator(self.product, self.flipped, width, self.part)
 
     def sharing(self, of: int) -> Evaluator:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr, ndtri, ndtri_exp
 
 from ...checks import Array
-from ...numerics.special import half_normal_quantile, probit_gap
+from ...numerics.special import Index, Mask, half_normal_quantile, probit_gap
 from ...readings.gdp import equal_error_bracket, equal_error_mu
 from ...readings.law import Law
 from .curve_integrals import Sides, from_below
@@ -141,10 +141,7 @@ def _one_order(steps: Sequence[CountedStep], flipped: bool, lost: bool, rho: flo
     sure = _corner_gaps(alpha * (1 + error) + extra, less * (1 - error) - extra, most * (1 + error) + extra, False)
     bound = _corner_gaps(alpha * (1 - error), more * (1 + error) + extra, least * (1 - error), True)
     beyond = _tail_gap_beyond_list(steps, flipped, math.log(float(alpha[0])) + error) if lost else (0.0, 0.0)
-    return (
-        max(float(np.max(sure)), from_logs[0], beyond[0]),
-        max(float(np.max(bound)), from_logs[1], beyond[1]),
-    )
+    return (max(float(np.max(sure)), from_logs[0], beyond[0]), max(float(np.max(bound)), from_logs[1], beyond[1]))
 
 
 def _by_logs(log_q: Array, low: Array, high: Array, error: float) -> tuple[float, float]:
@@ -381,21 +378,19 @@ def _read(rest: Sides, u: Array, slack: float, symmetric: bool) -> _OrderView:
 
 
 def _merged(one: _OrderView, other: _OrderView) -> _OrderView:
-    """Both; of two places next to each other one, as no slope is known between them."""
     order = np.argsort(np.concatenate((one.u, other.u)), kind="stable")
     u, low, high = (np.concatenate((a, b))[order] for a, b in zip(one, other, strict=True))
     apart = np.append(True, np.diff(u) > _SAME_PLACE * np.abs(u[1:]))
     return _OrderView(u[apart], low[apart], high[apart])
 
 
-def _refined_places(u: Array, wide: Any) -> Array:
-    """Places about those that bound too little."""
+def _refined_places(u: Array, wide: Mask) -> Array:
     at = np.unique(np.clip(np.concatenate((np.flatnonzero(wide) - 1, np.flatnonzero(wide))), 0, u.size - 2))
     shares = np.arange(1, 4)[:, None] / 4
     return np.asarray((u[at] + shares * (u[at + 1] - u[at])).ravel())
 
 
-def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tuple[float, float, Any, float]:
+def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tuple[float, float, Mask, float]:
     """(low, high) of μ, the places whose lines bound too little, and the least R(α) − α that counts."""
     least, most, wide = _equal_errors(half, symmetric)
     if least < level:
@@ -417,7 +412,7 @@ def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tu
     return low, high, wide, min(one.least for one in seen)
 
 
-def _equal_errors(half: _OrderView, symmetric: bool) -> tuple[float, float, Any]:
+def _equal_errors(half: _OrderView, symmetric: bool) -> tuple[float, float, Mask]:
     """(low, high) of the x with f(x) = x, and the places after which it may lie: h falls from one to the next.
 
     Of a pair that is alike in both orders it lies at t = 1.
@@ -452,7 +447,7 @@ def _view(view: _OrderView, level: float, least: float, most: float) -> _ViewBou
     u = view.u
     up, down = np.expm1(np.maximum(u, 0.0)), -np.expm1(np.minimum(u, 0.0))
 
-    def line(i: Any, alpha: Array) -> Array:
+    def line(i: Index, alpha: Array) -> Array:
         return np.asarray(view.high[i] + up[i] * alpha + down[i] * (1 - alpha))
 
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -613,7 +608,6 @@ def _largest_gap(
 
 
 def _end_gap(log_alpha: float, most: float) -> float:
-    """The gap of e^L·α."""
     return float(ndtri_exp(log_alpha + most) - ndtri_exp(log_alpha)) if log_alpha + most < HALF else math.inf
 
 
@@ -676,13 +670,12 @@ def _tests(lower: Lower) -> float:
     return float(np.max(found[np.isfinite(found)], initial=0.0))
 
 
-def _before_half(log_alpha: Array, log_recall: Array) -> Any:
-    """Where α + TPR ≤ 1."""
+def _before_half(log_alpha: Array, log_recall: Array) -> Mask:
     with np.errstate(over="ignore", invalid="ignore"):
         return np.exp(log_alpha) + np.exp(log_recall) <= 1
 
 
-def _log_gaps(log_alpha: Array, log_recall: Array, here: Any) -> Array:
+def _log_gaps(log_alpha: Array, log_recall: Array, here: Mask) -> Array:
     """Φ⁻¹(TPR) − Φ⁻¹(α) there; 0 where it is mirrored in the other order."""
     gap = np.zeros(log_alpha.size)
     with np.errstate(invalid="ignore"):  # of α = TPR = 1 none is known
@@ -755,16 +748,13 @@ class IndexView(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """√Σψ²."""
         return math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self.steps))
 
     @property
     def bounded(self) -> bool:
-        """Whether the loss is."""
         return all(math.isfinite(end) for end in self.loss_range)
 
     def wide(self, low: float, high: float) -> bool:
-        """Whether that is wider than asked for."""
         return not high - low <= self.law.width * high
 
 

@@ -102,7 +102,6 @@ def product(
 
 
 def _size(step: Step) -> float:
-    """The largest logarithm of an atom's mass, which is rounded."""
     return float(np.abs(step.atoms.log_p).max(initial=0.0))
 
 
@@ -253,7 +252,6 @@ class _Side:
             self.log_alpha = np.log(tail) - self.loss  # of rejecting at and above each point
 
     def delta(self, u: Array) -> Array:
-        """h(e^u)."""
         i = np.searchsorted(self.loss, u, side="right")
         j = np.minimum(i, self.loss.size - 1)
         value = self.h[j] + self.tail[j] * -np.expm1(np.minimum(u - self.loss[j], 0.0))
@@ -277,12 +275,10 @@ class GridProfile:
 
     @cached_property
     def upper(self) -> _Side:
-        """From above."""
         return _Side(self._points[0], self._rho, True)
 
     @cached_property
     def lower(self) -> _Side:
-        """From below."""
         return _Side(self._points[1], self._rho, False)
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
@@ -339,7 +335,6 @@ class GridProfile:
         return low, np.asarray(high)
 
     def test(self, loss: float) -> tuple[float, float, float]:
-        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
         side = self.lower
         low, high = (float(v) for v in self.delta(np.asarray(loss)))
         i = int(np.searchsorted(side.loss, loss, side="right"))

@@ -11,13 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...checks import Array
+from ...numerics.special import Mask
 from .quadrature import LEGENDRE, panels
 from .step import ROUNDOFF, Atoms, Step
+
+Memory: TypeAlias = Any  # a memoryview of numbers, which typing knows of bytes alone
 
 # The error of n-point Gauss–Legendre on a panel over which the integrand changes by a factor e^s is below
 # s^{2n}·(n!)⁴/((2n+1)(2n)!³): 4e-15, 8e-15, 2e-15 of the integral at these s, 1e-18 for ten points on the widest.
@@ -69,7 +72,6 @@ class Lattice:
     exact: bool
 
     def reverse(self) -> Lattice:
-        """In the other order."""
         return Lattice(
             -self.c, self.dt, self.upper_back, self.lower_back, self.upper, self.lower, self.kappa, self.rho, self.exact
         )
@@ -250,7 +252,6 @@ def _exchanged_halves(points: Array, log_h: Array, part: Array, first: float, dt
 
 
 def _add_mass(log_p: Array, index: int, log_mass: float) -> Array:
-    """The masses with one more."""
     out = log_p.copy()
     out[index] = np.logaddexp(out[index], log_mass)
     return out
@@ -395,8 +396,7 @@ def _align_edge(
     masses[i], misfits[i] = mass, misfit
 
 
-def _memory(values: Any) -> Any:
-    """The memory of an array, read and written one number at a time."""
+def _memory(values: Memory) -> Memory:
     return memoryview(values)
 
 
@@ -424,10 +424,10 @@ def _hull(kinks: Array, unit: Array, dt: float) -> tuple[Array, bool]:
 
 def _hull_kinks(
     v: Array,
-    alive: Any,
+    alive: Mask,
     pending: list[int],
-    before: Any,
-    after: Any,
+    before: Memory,
+    after: Memory,
     scaled: Callable[[int, int], float],
     dt: float,
 ) -> tuple[Array, bool]:
@@ -484,7 +484,7 @@ def _hull_kinks(
     return v, inside
 
 
-def _neighbours(alive: Array) -> tuple[Any, Any]:
+def _neighbours(alive: Mask) -> tuple[Memory, Memory]:
     """The nearest live point below and above each point; −1 and n where there is none."""
     n = alive.size
     index = np.arange(n)

@@ -20,8 +20,9 @@ import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
 
 from ...checks import Array
+from ...numerics.special import Complex
 from .lattice import Lattice, LatticeSide
-from .step import ROUNDOFF, Complex, at_least_one
+from .step import ROUNDOFF, at_least_one
 from .tilt import LatticePlan, Query
 
 MOST_POINTS = 2**21  # of one transform
@@ -205,11 +206,9 @@ class _Profile:
 
     @property
     def last(self) -> float:
-        """The last loss."""
         return self.first + (self.h.size - 1) * self.dt
 
     def log_h(self, i: int) -> float:
-        """log h at a point."""
         return self.base + math.log(self.h[i]) if self.h[i] > 0 else -math.inf
 
     def at(self, epsilon: Array) -> Array:
@@ -328,7 +327,6 @@ class LatticeProfile:
 
     @property
     def sides(self) -> tuple[Upper, Lower]:
-        """h from above and from below."""
         return self.upper, self.lower
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
@@ -351,7 +349,6 @@ class LatticeProfile:
         return self.upper.inverse_roc(log_recall), self.lower.inverse_roc(log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
-        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
         alpha, recall = self.lower.test(loss)
         return alpha, recall, abs(float(self.upper.at(np.asarray(loss))) - float(self.lower.at(np.asarray(loss))))
 
@@ -365,12 +362,10 @@ def _powers(rate: float, first: int, count: int) -> Array:
 
 
 def _exp(exponent: float) -> float:
-    """e^x, infinite where it overflows."""
     return math.exp(exponent) if exponent < 700 else math.inf
 
 
 def _from_top(values: Array) -> Array:
-    """Sums from each point to the last."""
     return np.asarray(np.cumsum(values[::-1])[::-1])
 
 

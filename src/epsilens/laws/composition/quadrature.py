@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ...checks import Array
-from ...numerics.special import expm1mx
+from ...numerics.special import Index, expm1mx
 from .step import ROUNDOFF, Step
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
@@ -54,7 +53,7 @@ class Nodes:
     only1: float
 
 
-def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Array, Any]:
+def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Array, Index]:
     """Cut [edges[i], edges[i+1]] into panels short enough for 10 nodes: left ends, widths, interval numbers.
 
     :class:`TooManyPanels`, before they are made, if there are more than ``most``.
@@ -100,7 +99,6 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
 
 
 def added_nodes(parts: Sequence[tuple[Nodes, float]]) -> Nodes:
-    """Quadrature of steps told apart."""
     return Nodes(
         np.concatenate([one.loss for one, _ in parts]),
         np.concatenate([one.log_p + math.log(share) for one, share in parts]),
@@ -347,17 +345,9 @@ class UnboundedStep(QuadratureStep):
 
     __slots__ = ()
 
-    @property
-    def symmetric(self) -> bool:
-        return True
-
-    @property
-    def support(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
-
-    @property
-    def loss_range(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
+    symmetric = True
+    support = (-math.inf, math.inf)
+    loss_range = (-math.inf, math.inf)
 
 
 def rounding(probability: Array) -> Array:

@@ -18,12 +18,12 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len
 
 from ...checks import Array
+from ...numerics.special import Complex
 from .profile import Lower, Upper, falling
 from .step import ROUNDOFF, CountedStep, TiltedLoss
 from .tilt import DEEPEST, SaddlePoint, decisive_loss, frequency, reach_of, tilted
@@ -53,7 +53,7 @@ class Series:
     h: float
     centre: float
     log_scale: float
-    terms: Any
+    terms: Complex
     error: float
     relative: float
     aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
@@ -62,13 +62,12 @@ class Series:
 
     @property
     def period(self) -> float:
-        """W."""
         return 2 * math.pi / self.h
 
     @cached_property
-    def _turning(self) -> tuple[Any, Any]:
+    def _turning(self) -> tuple[Complex, Complex]:
         """−iy of each term, and the terms of the sum and of its derivative."""
-        turn = -1j * self.h * np.arange(self.terms.size)
+        turn = np.asarray(-1j * self.h * np.arange(self.terms.size))
         return turn, np.stack((self.terms, turn * self.terms), axis=1)
 
     def at(self, loss: Array) -> tuple[Array, Array]:
@@ -80,14 +79,14 @@ class Series:
         return found[..., 0], found[..., 1]
 
     @cached_property
-    def _table(self) -> tuple[Any, Any, Any]:
+    def _table(self) -> tuple[Complex, Complex, Complex]:
         """−iy of the first terms and of every so many-th, and the terms and those of the derivative between."""
         wide = math.isqrt(self.terms.size) + 1
         rows = -(-self.terms.size // wide)
         both = np.zeros((2, rows * wide), dtype=complex)
         both[:, : self.terms.size] = self.terms, -1j * self.h * np.arange(self.terms.size) * self.terms
-        near, far = -1j * self.h * np.arange(wide), -1j * self.h * (wide * np.arange(rows))
-        return near, far, both.reshape(2, rows, wide)
+        near, far = (np.asarray(-1j * self.h * at) for at in (np.arange(wide), wide * np.arange(rows)))
+        return near, far, np.asarray(both.reshape(2, rows, wide))
 
     def _blocked_sum(self, loss: Array) -> tuple[Array, Array]:
         """The same of many terms: e^{−i(n+m)hl} is a product, so that few exponentials are taken."""
@@ -193,7 +192,6 @@ class _Frame:
 
     @property
     def work(self) -> int:
-        """Frequencies times nodes."""
         return self.count * sum(law.nodes for law, _ in self.laws)
 
 
@@ -292,7 +290,7 @@ def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Arr
     return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
 
 
-def _terms(live: Sequence[tuple[TiltedLoss, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+def _terms(live: Sequence[tuple[TiltedLoss, int]], y: Array, tilt: float, far: float) -> tuple[Complex, float]:
     """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
     log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
     for law, k in live:
@@ -413,7 +411,6 @@ def cut_off_mass(
 
 
 def _positive_mass(log_mass: float) -> float:
-    """Not 0 where there is any."""
     return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
 
 
@@ -480,7 +477,6 @@ class SeriesProfile:
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
 
     def _chunked(self, read: Callable[[Array], tuple[Array, Array]], flat: Array) -> tuple[Array, Array]:
-        """As many at once as memory takes."""
         step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
         if flat.size <= step:
             return read(flat)
@@ -563,7 +559,6 @@ class SeriesProfile:
         return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
-        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
         low, high = self.delta(np.asarray([loss]))
         alpha, recall = self.sides[1].test(loss)
         return alpha, recall, float(high[0] - low[0])

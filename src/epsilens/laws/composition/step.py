@@ -12,21 +12,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
+from ...numerics.special import Complex
 from ...numerics.values import ValueSemantics
 from ...readings.law import FAR_ORDER, Exactness, Law
 from ...worlds import Relation
 
 ROUNDOFF = 2.0**-53  #: unit roundoff of doubles
-
-Complex: TypeAlias = NDArray[np.complex128]
-Mask: TypeAlias = NDArray[np.bool_]
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]

@@ -27,8 +27,9 @@ import numpy as np
 from scipy.special import gammainc
 
 from ...checks import Array
+from ...numerics.special import Complex
 from .quadrature import Nodes, added_nodes, nodes, resolving_nodes
-from .step import ROUNDOFF, ClosedTilts, Complex, CountedStep, Step, TiltedLoss
+from .step import ROUNDOFF, ClosedTilts, CountedStep, Step, TiltedLoss
 
 _QUADRATURE_ERROR = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
 _NEGLIGIBLE_WEIGHT = 1e-25  # relative mass of nodes whose rounding is of no account
@@ -116,7 +117,6 @@ class Cumulants:
         self.at_top = 1.0 if any(m >= 1 for m, _ in tops) else -math.expm1(sum(k * math.log1p(-m) for m, k in tops))
 
     def __call__(self, tilts: Array) -> Array:
-        """K at each tilt."""
         total = np.zeros(tilts.shape)
         for loss, log_p, k in self.laws:
             if loss.size > _MANY_NODES:
@@ -132,12 +132,10 @@ class Cumulants:
         return total
 
     def spread(self, tilt: float) -> tuple[float, float]:
-        """Mean and standard deviation of the tilted loss."""
         mean, sd = self.spreads(np.asarray([tilt]))
         return float(mean[0]), float(sd[0])
 
     def spreads(self, tilts: Array) -> tuple[Array, Array]:
-        """The same at each tilt."""
         mean, variance = np.zeros(tilts.size), np.zeros(tilts.size)
         for loss, log_p, k in self.laws:
             if loss.size > _MANY_NODES:
@@ -186,7 +184,6 @@ class Cumulants:
 
     @property
     def nodes(self) -> int:
-        """How many there are."""
         return sum(loss.size for loss, _, _ in self.laws)
 
     @property
@@ -196,7 +193,6 @@ class Cumulants:
 
 
 def _log_mass(log_p: Array) -> float:
-    """log Σ e^{log p}, of what is seen beside the largest."""
     top = float(log_p.max())
     beside = log_p - top
     return top + math.log(float(np.exp(beside[beside > _UNSEEN_LOG]).sum()))

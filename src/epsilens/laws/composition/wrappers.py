@@ -72,7 +72,6 @@ class DelegatingStep(QuadratureStep):
         return self.base.cutoffs(log_top, log_bottom)
 
     def psi(self) -> float:
-        """As the base: its most telling outcomes look unsampled."""
         return self.base.psi()
 
     @property
@@ -258,7 +257,6 @@ class ReversedStep(DelegatingStep):
         return self.base.kl()
 
     def kl_bound(self) -> float:
-        """As the base: it holds in one order or the other."""
         return self.base.kl_bound()
 
     def exponent(self, power: float) -> Exponent:
@@ -287,9 +285,7 @@ class SampledStep(DelegatingStep):
     base: Step
     rate: float
 
-    @property
-    def symmetric(self) -> bool:
-        return False
+    symmetric = False
 
     @cached_property
     def atoms(self) -> Atoms:
@@ -378,13 +374,10 @@ class SampledStep(DelegatingStep):
             return super().exponent(power)
         return drawn_beyond(super().exponent(power), power, self._normal, self.rate, self.turning_points[0])
 
-    @property
-    def sampled(self) -> bool:
-        return True
+    sampled = True
 
     @property
     def noise(self) -> StepNoise | None:
-        """The base's, drawn; none where that is a sample itself."""
         noise = self.base.noise
         if noise is None or noise.rate is not None or noise.swapped:
             return None
@@ -459,14 +452,9 @@ class LabelledSampleStep(DelegatingStep):
         low, high = self.base.moment_growth(power)
         return max(low + math.log(self.rate) / abs(power), 0.0), high
 
-    @property
-    def known(self) -> Exactness:
-        """The adversary is told what they would not see."""
-        return Exactness.BOUND
+    known = Exactness.BOUND
 
-    @property
-    def sampled(self) -> bool:
-        return True
+    sampled = True
 
     def group(self, size: int) -> Step:
         raise unknown_group("replace")
@@ -490,9 +478,7 @@ class LeakyH0Step(DelegatingStep):
     def atoms(self) -> Atoms:
         return Atoms(np.zeros(0), np.zeros(0), self.lost, 0.0)
 
-    @property
-    def symmetric(self) -> bool:
-        return False
+    symmetric = False
 
     @property
     def loss_range(self) -> tuple[float, float]:
@@ -509,7 +495,6 @@ class LeakyH0Step(DelegatingStep):
         return np.asarray(self.base.log_p0(x) + self._less)
 
     def error(self, x: Array) -> Array:
-        """The base's, and that of the sum."""
         return np.asarray(self.base.error(x) + 2.0**-52 * (np.abs(self.base.loss(x)) - self._less))
 
     def above(self, x: float) -> tuple[float, float]:
@@ -530,16 +515,11 @@ class LeakyH0Step(DelegatingStep):
         return less
 
     def psi(self) -> float:
-        """No normal shift dominates what H1 never shows."""
         return math.inf
 
-    @property
-    def zcdp_rho(self) -> float:
-        return math.inf
+    zcdp_rho = math.inf
 
-    @property
-    def known(self) -> Exactness:
-        return Exactness.BOUND
+    known = Exactness.BOUND
 
 
 _NODES, _WEIGHTS = LEGENDRE[10]
@@ -573,12 +553,9 @@ class SymmetrizedStep(DelegatingStep):
         return self.base.above(self._zero)
 
     def _beyond(self, x: Array) -> Array:
-        """The place in the base, on its positive side."""
         return np.asarray(self._zero + np.abs(x))
 
-    @property
-    def symmetric(self) -> bool:
-        return True
+    symmetric = True
 
     @property
     def atoms(self) -> Atoms:
@@ -596,19 +573,15 @@ class SymmetrizedStep(DelegatingStep):
         lost = 1.0 if self.rest is not None else 1 / math.exp(float(self.atoms.log_p[0]))
         return self.base.rho + 16 * ROUNDOFF * (1 + lost)
 
-    @property
-    def support(self) -> tuple[float, float]:
-        return (-math.inf, math.inf)
+    support = (-math.inf, math.inf)
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """The fold, and the base's beyond it."""
         further = [k - self._zero for k in self.base.knots if k > self._zero]
         return (*(-k for k in reversed(further)), 0.0, *further)
 
     @property
     def loss_range(self) -> tuple[float, float]:
-        """The base's upper end, on both sides."""
         return -self.base.loss_range[1], self.base.loss_range[1]
 
     def loss(self, x: Array) -> Array:
@@ -623,7 +596,6 @@ class SymmetrizedStep(DelegatingStep):
         return np.asarray(np.sign(loss) * np.maximum(self.base.inverse_loss(np.abs(loss)) - self._zero, 0.0))
 
     def log_p0(self, x: Array) -> Array:
-        """The base's H0, below 0 its H1."""
         x = np.asarray(x, dtype=float)
         at = self._beyond(x)
         return np.asarray(self.base.log_p0(at) + np.where(x < 0, np.maximum(self.base.loss(at), 0.0), 0.0))
@@ -664,7 +636,6 @@ class SymmetrizedStep(DelegatingStep):
         return float(np.logaddexp.reduce(log_q + self.base.loss(at))), float(np.logaddexp.reduce(log_q))
 
     def cutoffs(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """The base's upper end, for either law."""
         high = self.base.cutoffs(log_top, log_top)[1] - self._zero
         low = self.base.cutoffs(log_bottom, log_bottom)[1] - self._zero
         return -max(low, 1e-9), max(high, 1e-9)
@@ -700,10 +671,7 @@ class SymmetrizedStep(DelegatingStep):
         """Each divergence is ∫(dP − dQ)·L over L > 0: part of the sum of the base's two."""
         return self.base.kl() + self.base.reverse_kl()
 
-    @property
-    def known(self) -> Exactness:
-        """Several of them bound what they stand for."""
-        return Exactness.BOUND
+    known = Exactness.BOUND
 
     def group(self, size: int) -> Step:
         raise unknown_group("replace")
@@ -765,7 +733,6 @@ class LabelledMixture(Step):
         return np.asarray(loss, dtype=float)
 
     def log_p0(self, x: Array) -> Array:
-        """The weighted sum of the steps' densities over their slopes."""
         x = np.asarray(x, dtype=float)
         found = []
         for step, share in self.parts:
@@ -834,10 +801,7 @@ class LabelledMixture(Step):
         """The largest: where hardly anyone is flagged, all of these may be in one step."""
         return max(step.psi_limit for step, _ in self.parts)
 
-    @property
-    def known(self) -> Exactness:
-        """The adversary is told what they would not see."""
-        return Exactness.BOUND
+    known = Exactness.BOUND
 
     @property
     def sampled(self) -> bool:
