@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import ctypes
 import json
 import os
 import subprocess
@@ -26,13 +27,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.examples import function_of
 
-SLOW = 0.15
+SLOW = 0.12
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "slow.txt"
 #: Where each process of a measured run writes what its tests took.
 FOLDER = "EPSILENS_TIMES"
 _taken: defaultdict[str, float] = defaultdict(float)
+_shared = 0.0
 
 
 def others() -> float:
@@ -55,13 +58,33 @@ def _below(number: int, parents: dict[int, int]) -> bool:
     return False
 
 
+def pytest_configure() -> None:
+    """A process whose parent ended becomes a child of this one, and is still counted (``PR_SET_CHILD_SUBREAPER``)."""
+    ctypes.CDLL(None).prctl(36, 1)
+
+
+def spent() -> float:
+    """Seconds of processor time, of this process and of those below it."""
+    return time.process_time() + others()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+    """What is set up once for many tests, a server or a browser, is none of theirs."""
+    global _shared
+    began, before = spent(), _shared
+    result = yield
+    if fixturedef.scope != "function":
+        _shared = before + spent() - began
+    return result
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Take the time of one test, its set-up and its tear-down; what a server does for it counts when it does it."""
-    elsewhere, here = others(), time.process_time()
+    began, before = spent(), _shared
     result = yield
-    here = time.process_time() - here
-    _taken[item.nodeid.partition("[")[0]] += max(here, here + others() - elsewhere)
+    _taken[function_of(item.nodeid)] += max(0.0, spent() - began - (_shared - before))
     return result
 
 
@@ -81,7 +104,7 @@ def tidied(record: dict[str, float]) -> dict[str, float]:
     kept = {}
     for name, taken in record.items():
         file, _, function = name.partition("::")
-        there = homes[function.split("::")[-1]]
+        there = homes[function.split("::")[-1].removesuffix("[spark]")]
         if file in there or (not file.startswith("tests/") and (ROOT / file).exists()):
             kept[name] = taken
         elif len(there) == 1:

@@ -14,7 +14,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from mpmath import mp
-from tests.examples import examples
+from tests.examples import examples, function_of
 
 settings.register_profile(
     "epsilens",
@@ -42,8 +42,9 @@ _LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
 SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
 #: ``make quick`` leaves out all of them. Of those that take ``LONG`` seconds or more ``make test`` runs as many
 #: examples, evenly spread, as take ``SHARE`` seconds; one at least unless it takes ``MOST``. ``make full`` runs all.
+#: The mark ``always`` keeps all of a test, where none of its kind would be left.
 LONG = 0.6
-SHARE = 0.3
+SHARE = 0.4
 MOST = 2.0
 #: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
 WAITING = 60.0
@@ -64,11 +65,6 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def pytest_runtest_setup() -> None:
     """mpmath's digits are the process's: whoever changed them before, each test begins with those of the oracles."""
     mp.dps = DIGITS
-
-
-def function_of(item: pytest.Item) -> str:
-    """The test function of which this is an example."""
-    return item.nodeid.partition("[")[0]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -97,28 +93,25 @@ def kept(seconds: float, count: int) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    examples = Counter(function_of(item) for item in items)
+    examples = Counter(function_of(item.nodeid) for item in items)
     seen: Counter[str] = Counter()
-    needed: defaultdict[str, float] = defaultdict(float)
+    needed = defaultdict(float, browser=WAITING)
     for item in items:
-        if item.get_closest_marker("spark") and scope_of(item.nodeid) != "spark":
+        scope, name = scope_of(item.nodeid), function_of(item.nodeid)
+        if item.get_closest_marker("spark") and scope != "spark":
             raise pytest.UsageError(f"{item.nodeid} runs on Spark: its name must say so")
-        name = function_of(item)
-        file = name.partition("::")[0]
         seen[name] += 1
-        if "/browser/" in file:
-            needed[file] = WAITING
         if name not in SLOW:
             continue
         item.add_marker(pytest.mark.slow)
         if name.startswith("tests/"):
-            some = kept(SLOW[name], examples[name])
+            some = examples[name] if item.get_closest_marker("always") else kept(SLOW[name], examples[name])
             if seen[name] * some // examples[name] == (seen[name] - 1) * some // examples[name]:
                 item.add_marker(pytest.mark.long)
                 continue
-        needed[file] += SLOW[name] / examples[name]
-    # Files are handed out in this order (--no-loadscope-reorder): the longest first, so that none is left for the end.
-    items.sort(key=lambda item: -needed[item.nodeid.partition("::")[0]])
+        needed[scope] += SLOW[name] / examples[name]
+    # Scopes are handed out in this order (--no-loadscope-reorder): the longest first, so that none is left for the end.
+    items.sort(key=lambda item: -needed[scope_of(item.nodeid)])
 
 
 def scope_of(name: str) -> str:

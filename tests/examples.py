@@ -17,3 +17,14 @@ def examples(count: int) -> int:
     True
     """
     return count if FULL else max(count // 3, 5)
+
+
+def function_of(name: str) -> str:
+    """The function that a test is an example of: the unit in which tests are measured. One on Spark stands apart, as it
+    takes seconds where the other engines take none.
+
+    >>> function_of("tests/data/test_x.py::test_y[spark-1]"), function_of("tests/data/test_x.py::test_y[duckdb-1]")
+    ('tests/data/test_x.py::test_y[spark]', 'tests/data/test_x.py::test_y')
+    """
+    function, _, example = name.partition("[")
+    return f"{function}[spark]" if "spark" in example else function

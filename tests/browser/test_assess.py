@@ -39,6 +39,7 @@ def _content(page: Any, width: int) -> None:
     assert page.viewport_size["width"] == width
 
 
+@pytest.mark.always
 def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     width = 390
     page = visit("/assess", width, color_scheme="dark")

@@ -188,6 +188,7 @@ def assessed_on_duckdb() -> Any:
     return without_the_engine(assess(PLANS["related"], table=visits()))
 
 
+@pytest.mark.always
 def test_an_assessment_is_the_same_to_the_digit(elsewhere: Place) -> None:
     found = assess(PLANS["related"], table=elsewhere.put(visits(), "Visits 1"), engine=elsewhere.engine)
     assert without_the_engine(found) == assessed_on_duckdb()

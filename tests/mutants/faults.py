@@ -174,7 +174,7 @@ FAULTS = (
     ),
     Fault(
         "2.8 replaced", "monotonic x replacement", "mechanisms/selection.py",
-        "    if value and worlds_of_relation(neighbours).replaces:\n", "    if False:\n",
+        "    if value and neighbours is Relation.REPLACE:\n", "    if False:\n",
         ("tests/mechanisms/test_selection.py",),
     ),
 )  # fmt: skip

@@ -140,6 +140,7 @@ def spent(ledger: el.Ledger, people: str) -> int:
     return len(ledger.account(people).counted)
 
 
+@pytest.mark.always
 def test_from_a_report_to_the_answers(
     asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words
 ) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_files_and_frames_stay_out_of_databases(folder: Path) -> None:
     assert columns({"a": [1]}, "duckdb://d #1.db") == ["a"]
 
 
-def test_two_at_once_and_one_that_writes(folder: Path) -> None:
+def test_two_at_once_and_one_that_writes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = "duckdb://d #1.db#t"
     with open_table(url) as one, open_table(url) as two:
         assert one.engine.fetch(one.table).num_rows == two.engine.fetch(two.table).num_rows == 10
@@ -99,6 +100,7 @@ def test_two_at_once_and_one_that_writes(folder: Path) -> None:
         other.communicate(b"\n")
     lite = sqlite3.connect("s.db")
     lite.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))  # it would wait five seconds
     assert "another program" in said("sqlite://s.db#t")
     lite.close()
 

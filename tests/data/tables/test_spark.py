@@ -21,6 +21,7 @@ MARK = "XQZ4711"
 
 
 @pytest.mark.spark
+@pytest.mark.long  # a Spark of its own
 def test_the_command_is_silent(spark: Any) -> None:
     command = ["-m", "epsilens.cli", "scan", "epsilens:rand-hie", "--quasi", "site", "--engine", "spark"]
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
