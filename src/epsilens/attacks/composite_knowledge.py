@@ -308,9 +308,6 @@ class UnknownValue(Latent):
         return joint_law(first, second, made)
 
 
-# -- the two mixtures ---------------------------------------------------------------------------------------------
-
-
 def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
     """In noise units, centred, so that doubles carry the differences."""
     place = (at - 0.5 * (at.min() + at.max())) / scale

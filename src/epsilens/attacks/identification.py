@@ -99,9 +99,6 @@ _MOST = 1e4  # the largest ε searched
 _MOST_CURVE = 5_000  # distinct values for which the whole curve is drawn
 
 
-# -- n and a spread -----------------------------------------------------------------------------------------------
-
-
 def lee_clifton_bound(n: int, epsilon: ArrayLike, ratio: ArrayLike = 1.0) -> Any:
     """Lee & Clifton's bound 1/(1 + (n−1)e^{−ε·ratio}), ratio = Δv/Δf.
 
@@ -153,9 +150,6 @@ def _no_epsilon(limit: float, floor: float, reading: str = "posterior") -> NoSol
         floor=floor,
         parameter="epsilon",
     )
-
-
-# -- the values themselves ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -345,8 +345,6 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
             "sentence": self.sentence,
         }
 
-    # -- said outright ------------------------------------------------------------------------------------------
-
     @classmethod
     def from_prior(cls, prior: float) -> Knowledge:
         """P(H1) itself.
@@ -404,8 +402,6 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
             Worlds(WorldsKind.RECORD, positive == "less likely", words),
             direction=direction,
         )
-
-    # -- from facts ---------------------------------------------------------------------------------------------
 
     @classmethod
     def from_values(

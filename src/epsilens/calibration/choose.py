@@ -62,9 +62,6 @@ def _recall_at_precision(fpr: float, precision: float, prior: float) -> float:
     return fpr * precision * (1 - prior) / ((1 - precision) * prior)
 
 
-# -- Laplace ----------------------------------------------------------------------------------------------------
-
-
 def _laplace_success(limit: float, prior: float) -> float:
     # m = |log c| − 2·log(1 − (s − floor)/(1 − floor)); at the floor, the turning point |log c|
     floor = max(prior, 1 - prior)
@@ -130,9 +127,6 @@ _LAPLACE: dict[str, Callable[..., float]] = {
     "psi": _laplace_psi,
     "mu": lambda limit, level: _laplace_psi(limit),
 }
-
-
-# -- normal -----------------------------------------------------------------------------------------------------
 
 
 def _normal_roc(limit: float, fpr: float) -> float:

@@ -107,9 +107,6 @@ def _adversary() -> tuple[Option, ...]:
     return tuple(Option(p) for p in PARAMETERS.values() if p.panel is Panel.ADVERSARY)
 
 
-# -- the commands -------------------------------------------------------------------------------------------------
-
-
 def _sweep(help: str) -> Option:
     return _opt("sweep", help, "NAME=LOW:HIGH:COUNT", Panel.NOISE, repeated=True)
 

@@ -36,9 +36,6 @@ def shorten(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
-# -- numbers ------------------------------------------------------------------------------------------------------
-
-
 def parse_number(label: str, text: str, parameter: str = "") -> float:
     """A number given as text.
 
@@ -150,9 +147,6 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
         if name not in READINGS and suggestion(name, READINGS):
             find_reading(name)  # the word is nearly a reading: that is what is wrong
         raise
-
-
-# -- mechanisms ---------------------------------------------------------------------------------------------------
 
 
 def find_mechanism(name: str) -> MechanismEntry:
@@ -301,9 +295,6 @@ def target_parameter(mechanism: MechanismEntry, parameter: str | None, options: 
     if parameter:
         return parameter.strip().replace("-", "_")
     return mechanism.default_parameter([k for k, v in options.items() if v is not None])
-
-
-# -- readings -----------------------------------------------------------------------------------------------------
 
 
 def reading_options() -> tuple[str, ...]:

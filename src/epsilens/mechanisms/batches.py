@@ -101,9 +101,6 @@ def poisson_step(mu: float, rate: float, neighbours: Relation) -> Step:
     return NormalStep(mu) if rate == 1 else SampledStep(NormalStep(mu), rate)
 
 
-# -- of fixed size ----------------------------------------------------------------------------------------------------
-
-
 def fixed_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
     """Each batch is so many records, drawn anew without replacement."""
     if all(row.rate == 1 for row in rows):
@@ -123,9 +120,6 @@ def _symmetrized_step(mu: float, rate: float) -> Step:
     if rate >= _NEARLY_ALL:
         return NormalStep(mu)
     return SymmetrizedStep(SampledStep(NormalStep(mu), rate), (1 - rate) * math.erf(mu / math.sqrt(8)))
-
-
-# -- cut to a largest size --------------------------------------------------------------------------------------------
 
 
 def truncated_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
@@ -163,9 +157,6 @@ def _overflow_rates(row: ScheduleSegment) -> tuple[float, float]:
     if full < _LEAST_SHARE:
         return _LEAST_SHARE, most
     return full, min(float(betainc(b + 1, n - b, q)) * b / (n * full), most)
-
-
-# -- one after the other ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -405,9 +396,6 @@ def mixture(
         f"a mixture of normals: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
     return Experiment(ComposedLaw([(mixture_step(c, np.log(w)), 1)], asked), "mixture", parameters, worlds, (note,))
-
-
-# -- in another's place -----------------------------------------------------------------------------------------------
 
 
 def substitution_law(

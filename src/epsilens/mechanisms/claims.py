@@ -264,9 +264,6 @@ def _claim(law: Law, name: str, parameters: Mapping[str, object], said: str, nei
     return Experiment(law, name, {**parameters, "neighbours": relation.value}, worlds_of_relation(relation), (note,))
 
 
-# -- out --------------------------------------------------------------------------------------------------------
-
-
 def _reject_experiment(value: object) -> InputError:
     return InputError(
         f"experiment is {type_phrase(value)}: give what laplace, gaussian and the like return", "experiment"

@@ -421,9 +421,6 @@ def _amplified_experiment(
     return Experiment(drawn.law, name, {**told, **said}, drawn.worlds, drawn.notes)
 
 
-# -- what a matrix is given as ----------------------------------------------------------------------------------------
-
-
 def _normalize_matrix(given: ArrayLike) -> tuple[Any, float]:
     """A list, a matrix or a sparse matrix whose largest entry has size 1, and that entry's own size."""
     sparse = hasattr(given, "tocsc")

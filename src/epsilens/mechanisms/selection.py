@@ -449,9 +449,6 @@ def _selection_experiment(law: Law, name: str, told: Mapping[str, object], neigh
     return Experiment(law, name, {**told, "neighbours": neighbours.value}, worlds_of_relation(neighbours), notes)
 
 
-# -- the best of several runs -------------------------------------------------------------------------------------
-
-
 @vectorized("mean", "eta")
 @with_provenance
 def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike = 1.0) -> Experiment:

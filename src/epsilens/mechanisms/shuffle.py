@@ -496,9 +496,6 @@ def _local_epsilon(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -
     return float(checks.in_range("epsilon", np.asarray(eps), 1e-12, 700.0)), k
 
 
-# -- mixtures of cells ----------------------------------------------------------------------------------------------
-
-
 def _edges(low: int, high: int, stretches: int) -> Array:
     """Where stretches of whole numbers from low to high begin, the middle ones shorter; at the end high + 1."""
     if high - low + 1 <= stretches:

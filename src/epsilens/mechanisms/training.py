@@ -268,9 +268,6 @@ def _noise_multiplier(sigma: object, std: object, clip: object) -> float:
     return noise / norm
 
 
-# -- what is given ----------------------------------------------------------------------------------------------------
-
-
 def _schedule_columns(schedule: object, beside: Sequence[str]) -> dict[str, list[Any]]:
     """The columns of a schedule."""
     if isinstance(schedule, str):

@@ -188,9 +188,6 @@ def _independent_groups(theta: Array) -> list[tuple[int, ...]]:
     return sorted({tuple(sorted(a)) for a in around})
 
 
-# -- Blowfish -----------------------------------------------------------------------------------------------------
-
-
 def _edge_test(graph: Graph) -> Callable[[Hashable, Hashable], bool]:
     if graph is None:
         return lambda x, y: x != y

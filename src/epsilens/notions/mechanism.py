@@ -199,9 +199,6 @@ def mixture(log_ratio: Array, weights: Array) -> Array:
         return np.where(less > -0.5, np.log1p(np.maximum(less, -0.5)), far)
 
 
-# -- building -----------------------------------------------------------------------------------------------------
-
-
 def grid(records: int, values: Sequence[Any]) -> tuple[Database, ...]:
     """Every database of so many records."""
     n = checks.integer("records", records, low=1, high=30)
@@ -379,9 +376,6 @@ def checked_mechanism(mechanism: object) -> FiniteMechanism:
     return mechanism
 
 
-# -- priors -------------------------------------------------------------------------------------------------------
-
-
 def uniform(mechanism: FiniteMechanism) -> Array:
     """Every database equally likely: independent, uniform records.
 
@@ -447,9 +441,6 @@ def product(mechanism: FiniteMechanism, *marginals: ArrayLike | Mapping[Hashable
             )
         laws.append(dict(zip(values, weights.tolist(), strict=True)))
     return np.array([math.prod(law[v] for law, v in zip(laws, d, strict=True)) for d in mechanism.databases])
-
-
-# -- checks -------------------------------------------------------------------------------------------------------
 
 
 def _check_label(name: object) -> None:

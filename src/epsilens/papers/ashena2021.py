@@ -30,7 +30,7 @@ from ..experiment import Experiment
 from ..mechanisms.noise import laplace
 from ..show.charts.lines import Series
 from ..show.sentences import number
-from .items import Numbers, Paper, Record, curve, read_paper, sweep
+from .items import Numbers, Paper, Record, curve, named_rows, read_paper, sweep
 
 __all__ = [
     "Attack",
@@ -56,9 +56,6 @@ _COIN = Series("a coin", ((0.05, 0.5), (20, 0.5)), quiet=True)
 def paper() -> Paper:
     """Everything recomputed of this paper."""
     return read_paper("001")
-
-
-# -- Algorithms 1 to 3 ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,16 +376,9 @@ def figure_2a(sizes: list[int], values: list[int], epsilons: list[float]) -> Num
         for age in values:
             for epsilon in epsilons:
                 average: Record = {"epsilon": epsilon, "n": n, "value": age, "mean": 50, "bounds": (0, 121)}
-                records.append(
-                    {
-                        "n": n,
-                        "age": age,
-                        "epsilon": epsilon,
-                        "rule": rule_success(**average),
-                        "coin": rule_success(**average, clamped="random"),
-                        "optimal": float(differencing_average(**average).success()),
-                    }
-                )
+                rules = rule_success(**average), rule_success(**average, clamped="random")
+                row = n, age, epsilon, *rules, float(differencing_average(**average).success())
+                records += named_rows("n, age, epsilon, rule, coin, optimal", [row])
 
     def by_rule(n: int, age: int) -> Callable[[float], float]:
         return lambda epsilon: rule_success(epsilon=epsilon, n=n, value=age, mean=50, bounds=(0, 121))
@@ -463,46 +453,28 @@ def figure_4(epsilons: list[float], alphas: list[float]) -> Numbers:
 def algorithms_1_and_2() -> Numbers:
     average: Record = {"epsilon": 5.0, "sensitivity": 121, "n": 13, "value": 121, "answer": 50.0}
     rule: Record = {"epsilon": 5.0, "n": 13, "value": 121, "mean": 50, "bounds": (0, 121)}
+    by_age: Record = {"gap": 43, "sensitivity": 121}
     attacks = (
         ("count, nothing known", Attack(epsilon=5.0), _success(5.0)),
         ("count, Q1 known", Attack(epsilon=5.0, known="broad", answer=50.0), _success(5.0, known=True)),
         ("count, Q2 known", Attack(epsilon=5.0, known="narrow", answer=50.0), _success(5.0, known=True)),
-        (
-            "sum at age 43, nothing known",
-            Attack(epsilon=5.0, gap=43, sensitivity=121),
-            _success(5.0, gap=43, sensitivity=121),
-        ),
+        ("sum at age 43, nothing known", Attack(epsilon=5.0, **by_age), _success(5.0, **by_age)),
         ("average of 13, age 121, Q1 known", Attack(known="broad", **average), rule_success(**rule)),
         ("average of 13, age 121, Q2 known", Attack(known="narrow", **average), rule_success(**rule, known="narrow")),
     )
-    records: list[Record] = []
+    rows = []
     for name, attack, exact in attacks:
         run, literal = estimate(attack), estimate(attack, printed=True)
-        records.append(
-            {
-                "attack": name,
-                "exact": float(exact),
-                "corrected": run.success,
-                "low": run.low,
-                "high": run.high,
-                "as_printed": literal.success,
-                "draws": run.draws,
-            }
-        )
-    return Numbers(records)
+        rows.append((name, float(exact), run.success, run.low, run.high, literal.success, run.draws))
+    return Numbers(named_rows("attack, exact, corrected, low, high, as_printed, draws", rows))
 
 
 def algorithm_3(limits: list[float], runs: int) -> Numbers:
     """The ε for a success tolerated: closed form against Algorithm 3's first lucky estimate."""
     lucky = [set_epsilon(seed=seed) for seed in range(runs)]
-    records: list[Record] = [
-        {
-            "limit": limit,
-            "two_noisy": choose(differencing, "epsilon", at_most=limit).value,
-            "one_known": choose(differencing, "epsilon", at_most=limit, given={"known": True}).value,
-        }
-        for limit in limits
-    ]
+    at_most = partial(choose, differencing, "epsilon")
+    chosen = [(x, at_most(at_most=x).value, at_most(at_most=x, given={"known": True}).value) for x in limits]
+    records = named_rows("limit, two_noisy, one_known", chosen)
     records[0]["algorithm_3_mean"] = mean = sum(lucky) / len(lucky)
     return Numbers(records, values={"mean": number(mean), "largest": number(records[0]["two_noisy"])})
 
@@ -518,17 +490,8 @@ def section_8_other_threats(epsilons: list[float], people: int, queries: int) ->
     for e in epsilons:
         together, error = recovered(e, people, queries)
         each, error_of_each = recovered(e, people, queries, shared=False)
-        records.append(
-            {
-                "epsilon": e,
-                "P_SDA": _success(e),
-                "shared": together,
-                "error": error,
-                "at most": reconstruction_bound(e, queries),
-                "each": each,
-                "error of each": error_of_each,
-            }
-        )
+        row = e, _success(e), together, error, reconstruction_bound(e, queries), each, error_of_each
+        records += named_rows("epsilon, P_SDA, shared, error, at most, each, error of each", [row])
     grid = np.linspace(0.5, 20, 40)
     lines = [
         Series("every query gets ε", tuple((r["epsilon"], r["each"]) for r in records)),

@@ -220,6 +220,15 @@ def sweep(parameter: str, values: Iterable[float], readings: Mapping[str, Callab
     return [{parameter: x, **{name: float(read(x)) for name, read in readings.items()}} for x in values]
 
 
+def named_rows(names: str, rows: Iterable[Sequence[Any]]) -> list[Record]:
+    """A record for each row, its entries by these names.
+
+    >>> named_rows("n, error", [(1, 0.5), (2, 0.25)])
+    [{'n': 1, 'error': 0.5}, {'n': 2, 'error': 0.25}]
+    """
+    return [dict(zip(names.split(", "), row, strict=True)) for row in rows]
+
+
 def curve(name: str, reading: Callable[[float], Any], grid: Iterable[float], *, quiet: bool = False) -> Series:
     """A reading over a grid, as a line of a chart."""
     return Series(name, tuple((float(x), float(reading(float(x)))) for x in grid), quiet)

@@ -14,7 +14,7 @@ from ..mechanisms.noise import gaussian
 from ..mechanisms.training import clt, dpsgd
 from ..numerics.roots import root
 from ..show.charts.lines import Series
-from .items import Numbers, Paper, Record, curve, read_paper, sweep
+from .items import Numbers, Paper, Record, curve, named_rows, read_paper, sweep
 
 __all__ = ["binormal", "binormal_auc", "epsilon_rdp", "epsilon_rdp_improved", "epsilon_tail", "loss_tail", "paper"]
 
@@ -155,20 +155,13 @@ def figure_4(settings: list[tuple[float, float]]) -> Numbers:
         Series("slope e^ε, ε = 1", ((0.0, delta), ((1 - delta) / math.e, 1.0))),
         Series("slope e^−ε", ((0.0, mirrored), (1.0, 1.0)), quiet=True),
     )
-    records: list[Record] = []
+    rows = []
     for psi, epsilon in settings:
         touch = float(ndtr(-psi / 2 - epsilon / psi))
         height = float(ndtr(psi / 2 - epsilon / psi))
-        records.append(
-            {
-                "psi": psi,
-                "epsilon": epsilon,
-                "touches at": touch,
-                "height there": height,
-                "intercept": height - math.exp(epsilon) * touch,
-                "δ(ε)": float(gaussian(psi=psi).delta(epsilon)),
-            }
-        )
+        intercept, delta_there = height - math.exp(epsilon) * touch, float(gaussian(psi=psi).delta(epsilon))
+        rows.append((psi, epsilon, touch, height, intercept, delta_there))
+    records = named_rows("psi, epsilon, touches at, height there, intercept, δ(ε)", rows)
     return Numbers(records, [[_roc("R(x), ψ = 1", 1.0), *tangents]], {"mirrored": mirrored, "delta": delta})
 
 
@@ -180,17 +173,8 @@ def figure_5(kappa: float) -> Numbers:
 
 def lemma_4(settings: list[tuple[float, float]]) -> Numbers:
     """What (21) calls δ beside what δ is."""
-    return Numbers(
-        [
-            {
-                "psi": psi,
-                "epsilon": epsilon,
-                "printed": float(ndtr(psi / 2 - epsilon / psi)),
-                "corrected": float(gaussian(psi=psi).delta(epsilon)),
-            }
-            for psi, epsilon in settings
-        ]
-    )
+    rows = [(p, e, float(ndtr(p / 2 - e / p)), float(gaussian(psi=p).delta(e))) for p, e in settings]
+    return Numbers(named_rows("psi, epsilon, printed, corrected", rows))
 
 
 def _exact(psi: float) -> float:
@@ -230,19 +214,10 @@ def corollary_9(settings: list[tuple[float, float, int]]) -> Numbers:
     for rate, sigma, steps in settings:
         fixed = clt(sigma=sigma, rate=rate, steps=steps, delta=_DELTA, variant="fixed")
         poisson = clt(sigma=sigma, rate=rate, steps=steps, delta=_DELTA)
-        records.append(
-            {
-                "rate": rate,
-                "sigma": sigma,
-                "steps": steps,
-                "psi": fixed.psi,
-                "epsilon_28": fixed.epsilons["exact"],
-                "epsilon_poisson_clt": poisson.epsilons["exact"],
-                "low": fixed.bracket[0],
-                "high": fixed.bracket[1],
-                "28 is safe": fixed.epsilons["exact"] >= fixed.bracket[1],
-            }
-        )
+        exact, (low, high) = fixed.epsilons["exact"], fixed.bracket
+        row = rate, sigma, steps, fixed.psi, exact, poisson.epsilons["exact"], low, high, exact >= high
+        names = "rate, sigma, steps, psi, epsilon_28, epsilon_poisson_clt, low, high, 28 is safe"
+        records += named_rows(names, [row])
 
     def limit(steps: float, variant: str) -> float:
         return clt(sigma=1.0, rate=0.01, steps=int(steps), delta=_DELTA, variant=variant).epsilons["exact"]

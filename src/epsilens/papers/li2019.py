@@ -30,7 +30,7 @@ from ..checks import Array
 from ..errors import InputError
 from ..show.charts.lines import Series
 from ..show.sentences import number
-from .items import Numbers, Paper, Record, curve, read_paper
+from .items import Numbers, Paper, Record, curve, named_rows, read_paper
 
 __all__ = [
     "abstract_search",
@@ -259,8 +259,6 @@ def leakage(
     return float(round(largest, 14))
 
 
-# -- joint distributions --------------------------------------------------------------------------------------------
-
 #: Those that contradict the paper's theorems.
 COUNTEREXAMPLES: dict[str, Records] = {
     "the other end, r → +∞": table([[0.5, 0.0], [0.25, 0.25]]),
@@ -315,6 +313,9 @@ def _fair_bits(correlation: float) -> Records:
 # -- the items ------------------------------------------------------------------------------------------------------
 
 
+_KNOWN = ("nothing", "x2")
+
+
 def figure_2(correlations: dict[str, float]) -> Numbers:
     def prior(rho: float) -> float:
         """What knowing s2 = 1 says of s1 before any answer."""
@@ -323,16 +324,9 @@ def figure_2(correlations: dict[str, float]) -> Numbers:
     records: list[Record] = []
     for name, rho in correlations.items():
         weak, strong = beliefs(rho)
-        records.append(
-            {
-                "correlation": rho,
-                "name": name,
-                "weak adversary": weak,
-                "strong, before": prior(rho),
-                "strong adversary": strong,
-                "leakage, nothing known": _fair_bits(rho).leakage(0, scale=1.0),
-            }
-        )
+        record = {"correlation": rho, "name": name, "weak adversary": weak, "strong, before": prior(rho)}
+        leaks = _fair_bits(rho).leakage(0, scale=1.0)
+        records.append(record | {"strong adversary": strong, "leakage, nothing known": leaks})
     grid = np.linspace(-1, 1, 81)
     lines = [
         curve("knows nothing", lambda rho: beliefs(rho)[0], grid),
@@ -382,17 +376,8 @@ def figure_5(means: list[float], sizes: list[int]) -> Numbers:
             runs = [random_graph(n, mean, seed) for seed in range(_DRAWS)]
             by_full, by_fast = ([max(run[which]) for run in runs] for which in (0, 1))
             full, fast = float(np.mean(by_full)), float(np.mean(by_fast))
-            records.append(
-                {
-                    "average": mean,
-                    "n": n,
-                    "full": full,
-                    "fast": fast,
-                    "ratio": fast / full,
-                    "variance of full": float(np.var(by_full)),
-                    "variance of fast": float(np.var(by_fast)),
-                }
-            )
+            row = mean, n, full, fast, fast / full, float(np.var(by_full)), float(np.var(by_fast))
+            records += named_rows("average, n, full, fast, ratio, variance of full, variance of fast", [row])
         drawn = records[-len(sizes) :]
         charts.append(
             [Series(f"{name} search", tuple((float(r["n"]), r[name]) for r in drawn)) for name in ("fast", "full")]
@@ -416,27 +401,21 @@ def examples_2_to_5(
     tables = {
         name: table(joint, values=[[0, 1], [0, 5]] if name == "d" else None) for name, joint in distributions.items()
     }
-    records: list[Record] = [
-        {
-            "example": example,
-            "distribution": name,
-            "known": "x2" if known else "nothing",
-            "printed": printed,
-            "exact": tables[name].leakage(0, {1: 1} if known else {}, scale=1.0),
-        }
-        for example, name, known, printed in examples
-    ]
-    pair = normal([[1.0, 0.5], [0.5, 1.0]])
-    records += [
-        {
-            "example": "5",
-            "distribution": "normal, ρ = ½",
-            "known": "x2" if known else "nothing",
-            "printed": printed,
-            "exact": float(pair.leakage(0, known, scale=1.0)),
-        }
-        for known, printed in ((set[int](), 1.5), ({1}, 1.0))
-    ]
+    names, pair = "example, distribution, known, printed, exact", normal([[1.0, 0.5], [0.5, 1.0]])
+    records = named_rows(
+        names,
+        (
+            (example, name, _KNOWN[known], printed, tables[name].leakage(0, {1: 1} if known else {}, scale=1.0))
+            for example, name, known, printed in examples
+        ),
+    )
+    records += named_rows(
+        names,
+        (
+            ("5", "normal, ρ = ½", _KNOWN[bool(known)], printed, float(pair.leakage(0, known, scale=1.0)))
+            for known, printed in ((set[int](), 1.5), ({1}, 1.0))
+        ),
+    )
     rows = [
         (
             f"Example {r['example']}",
@@ -504,28 +483,13 @@ def corollaries_1_1_and_1_3(claims: list[str]) -> Numbers:
     perfect = table([[0.5, 0.0], [0.0, 0.5]])
     opposite = table([[0.05, 0.45], [0.45, 0.05]], values=[[0, 0.5], [0, 3]])
     exact = perfect.leakage(0, scale=1.0), opposite.leakage(0, scale=1.0), opposite.worst(scale=1.0).leakage
-    return Numbers(
-        [
-            {"claim": claim, "claimed": claimed, "exact": leak}
-            for claim, claimed, leak in zip(claims, (2.0, 0.5, 3.0), exact, strict=True)
-        ]
-    )
+    return Numbers(named_rows("claim, claimed, exact", zip(claims, (2.0, 0.5, 3.0), exact, strict=True)))
 
 
 def propositions_1_and_2(sizes: list[int]) -> Numbers:
-    return Numbers(
-        [
-            {
-                "n": n,
-                "edges": _edges(n),
-                "proposition 1": n**4 * 2 ** (n - 1),
-                "kept by algorithm 2": n * n * (n - 1),
-                "proposition 2": n**4,
-                "with the values known": n * 3 ** (n - 1),
-            }
-            for n in sizes
-        ]
-    )
+    names = "n, edges, proposition 1, kept by algorithm 2, proposition 2, with the values known"
+    rows = [(n, _edges(n), n**4 * 2 ** (n - 1), n * n * (n - 1), n**4, n * 3 ** (n - 1)) for n in sizes]
+    return Numbers(named_rows(names, rows))
 
 
 def queries_that_are_not_sums(joints: dict[str, list[list[float]]]) -> Numbers:

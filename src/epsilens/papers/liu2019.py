@@ -26,7 +26,7 @@ from ..notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises
 from ..numerics.formatting import ceil_digits
 from ..show.charts.lines import Series
 from ..show.sentences import number
-from .items import Numbers, Paper, Record, curve, entries, read_paper, sweep
+from .items import Numbers, Paper, Record, curve, entries, named_rows, read_paper, sweep
 
 __all__ = ["deniable", "lambda_corrected", "paper", "planar_laplace"]
 
@@ -182,21 +182,14 @@ def section_4_1_5(alphas: list[float]) -> Numbers:
 
 
 def gaussian_noise(settings: list[tuple[float, float]], delta: float) -> Numbers:
-    records: list[Record] = []
+    made = []
     for epsilon, sensitivity in settings:
         sigma = sigma_printed(epsilon, delta, sensitivity)
         best = gaussian(epsilon=epsilon, delta=delta, sensitivity=sensitivity)
-        records.append(
-            {
-                "epsilon": epsilon,
-                "sensitivity": sensitivity,
-                "target": delta,
-                "printed": sigma,
-                "reached_by_printed": float(gaussian(sigma=sigma, sensitivity=sensitivity).delta(epsilon)),
-                "classical": sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon if epsilon < 1 else None,
-                "corrected": best.parameters["sigma"],
-            }
-        )
+        reached = float(gaussian(sigma=sigma, sensitivity=sensitivity).delta(epsilon))
+        classical = sensitivity * math.sqrt(2 * math.log(1.25 / delta)) / epsilon if epsilon < 1 else None
+        made.append((epsilon, sensitivity, delta, sigma, reached, classical, best.parameters["sigma"]))
+    records = named_rows("epsilon, sensitivity, target, printed, reached_by_printed, classical, corrected", made)
     rows = [
         (
             f"ε = {r['epsilon']:g}, ΔQ = {r['sensitivity']:g}",
@@ -233,33 +226,22 @@ def section_5_2(joint: list[list[float]]) -> Numbers:
     c = odds_printed(rho_p, rho_c)
     recall, alpha = 1 - 0.5 * math.exp(-1.0), 0.5
     known = Knowledge.from_records(joint)
-    record = {
-        "rho_p": rho_p,
-        "rho_c": rho_c,
-        "odds_printed": c,
-        "precision_printed": 1 / (1 + c * alpha / recall),
-        "odds": known.odds,
-        "precision": float(laplace(epsilon=1.0).precision(alpha, known.prior)),
-        "largest_rho_c": (1 - rho_p) / (2 - rho_p),
-    }
+    precision, right = 1 / (1 + c * alpha / recall), float(laplace(epsilon=1.0).precision(alpha, known.prior))
+    names = "rho_p, rho_c, odds_printed, precision_printed, odds, precision, largest_rho_c"
+    records = named_rows(names, [(rho_p, rho_c, c, precision, known.odds, right, (1 - rho_p) / (2 - rho_p))])
     rows = [
         ("odds c", number(c), number(known.odds)),
-        ("precision, ε = 1, α = 0.5", number(record["precision_printed"]), number(record["precision"])),
+        ("precision, ε = 1, α = 0.5", number(precision), number(right)),
     ]
-    return Numbers([record], rows=rows)
+    return Numbers(records, rows=rows)
 
 
 def theorem_4(sizes: list[int]) -> Numbers:
     records: list[Record] = []
     for q in sizes:
         each, together = vector(epsilon=1.0, q=q, calibration="each"), vector(epsilon=1.0, q=q)
-        laws = {
-            "each": each.experiment,
-            "claimed": each.claimed,
-            "together": together.experiment,
-            "scalar": together.scalar,
-        }
-        records.append({"q": q, **{name: float(law.advantage()) for name, law in laws.items()}})
+        laws = each.experiment, each.claimed, together.experiment, together.scalar
+        records += named_rows("q, each, claimed, together, scalar", [(q, *(float(law.advantage()) for law in laws))])
     return Numbers(records)
 
 
@@ -290,14 +272,8 @@ def _precision_and_recall(experiments: Mapping[str, Experiment], prior: float = 
     records: list[Record] = []
     lines = []
     for name, e in experiments.items():
-        records.append(
-            {
-                "setting": name,
-                "recall at α = 0.1": float(e.recall(0.1)),
-                "precision there": float(e.precision(0.1, prior)),
-                "best F1": float(e.fbeta(prior=prior)),
-            }
-        )
+        row = name, float(e.recall(0.1)), float(e.precision(0.1, prior)), float(e.fbeta(prior=prior))
+        records += named_rows("setting, recall at α = 0.1, precision there, best F1", [row])
         precision = np.asarray(e.precision(recall=_RECALL, prior=prior))
         lines.append(Series(name, tuple(zip(_RECALL.tolist(), precision.tolist(), strict=True))))
     lines.append(Series("guessing", ((0.0, prior), (1.0, prior)), quiet=True))

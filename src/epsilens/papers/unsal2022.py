@@ -15,7 +15,7 @@ from ..attacks.tampering_power import boundary, kl_bound, power_of, privacy_dist
 from ..mechanisms.noise import gaussian, laplace, noise_quantile, noise_tail
 from ..numerics.roots import root
 from ..show.charts.lines import Series
-from .items import Numbers, Paper, Record, curve, read_paper
+from .items import Numbers, Paper, Record, curve, named_rows, read_paper
 
 __all__ = ["paper"]
 
@@ -126,172 +126,104 @@ def _classical_sigma(epsilon: float) -> float:
 
 
 def theorem_3(alphas: list[float]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for sign, side in ((1, "above"), (-1, "below")):
         for alpha in alphas:
             k = threshold_printed(alpha)
             test = tampering(scale=1.0, bias=float(sign)).one_sided(alpha)
-            records.append(
-                {
-                    "setting": f"α = {alpha:g}, bias {side} 0",
-                    "printed": k,
-                    "false_alarms_printed": float(noise_tail("laplace", np.asarray(sign * k))),
-                    "corrected": float(test.above if sign > 0 else test.below),
-                    "false_alarms_corrected": float(test.size),
-                }
-            )
-    return Numbers(records)
+            alarms = float(noise_tail("laplace", np.asarray(sign * k)))
+            corrected = float(test.above if sign > 0 else test.below)
+            rows.append((f"α = {alpha:g}, bias {side} 0", k, alarms, corrected, float(test.size)))
+    return Numbers(named_rows("setting, printed, false_alarms_printed, corrected, false_alarms_corrected", rows))
 
 
 def equations_29_to_33(thresholds: list[float]) -> Numbers:
-    return Numbers(
-        [
-            {
-                "setting": f"k = {k:g}, bias 1",
-                "printed": power_printed(k, 1.0),
-                "corrected": float(noise_tail("laplace", np.asarray(k - 1.0))),
-            }
-            for k in thresholds
-        ]
-    )
+    tails = noise_tail("laplace", np.asarray(thresholds) - 1.0).tolist()
+    rows = [(f"k = {k:g}, bias 1", power_printed(k, 1.0), tail) for k, tail in zip(thresholds, tails, strict=True)]
+    return Numbers(named_rows("setting, printed, corrected", rows))
 
 
 def equations_15_to_28(answers: list[float]) -> Numbers:
-    return Numbers(
-        [
-            {"setting": f"z = {z:g}", "ratio": ratio(z, 1.0, 1.5), "kappa_printed": kappa_printed(z, 1.0, 1.5)}
-            for z in answers
-        ]
-    )
+    rows = [(f"z = {z:g}", ratio(z, 1.0, 1.5), kappa_printed(z, 1.0, 1.5)) for z in answers]
+    return Numbers(named_rows("setting, ratio, kappa_printed", rows))
 
 
 def theorems_3_and_4(settings: list[tuple[float, float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for m, theta, alpha in settings:
         t = tampering(scale=1.0, bias=m, stretch=theta)
-        records.append(
-            {
-                "setting": f"m = {m:g}, θ = {theta:g}, α = {alpha:g}",
-                "optimal": t.optimal(alpha).power,
-                "one_sided": t.one_sided(alpha).power,
-                "two_sided": t.two_sided(alpha).power,
-            }
-        )
-    return Numbers(records)
+        powers = t.optimal(alpha).power, t.one_sided(alpha).power, t.two_sided(alpha).power
+        rows.append((f"m = {m:g}, θ = {theta:g}, α = {alpha:g}", *powers))
+    return Numbers(named_rows("setting, optimal, one_sided, two_sided", rows))
 
 
 def equation_42(settings: list[tuple[float, float, float]]) -> Numbers:
-    return Numbers(
-        [
-            {
-                "setting": f"m = {m:g}, α = {alpha:g}, θ = {theta:g}",
-                "printed": two_sided_printed(m, alpha, theta),
-                "corrected": _power("two-sided", m, alpha, theta),
-            }
-            for m, alpha, theta in settings
-        ]
-    )
+    rows = [
+        (f"m = {m:g}, α = {a:g}, θ = {theta:g}", two_sided_printed(m, a, theta), _power("two-sided", m, a, theta))
+        for m, a, theta in settings
+    ]
+    return Numbers(named_rows("setting, printed, corrected", rows))
 
 
 def corollary_1(settings: list[tuple[float, float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for alpha, power, theta in settings:
         bound = corollary1_printed(alpha, power, theta)
-        records.append(
-            {
-                "setting": f"α = {alpha:g}, power {power:g}, θ = {theta:g}",
-                "printed": f"|m| < {bound:.4f}",
-                "power_at_nothing": _power("two-sided", 0.0, alpha, theta),
-                "power_at_printed": _power("two-sided", bound, alpha, theta),
-                "corrected": boundary("two-sided", "laplace", theta, alpha, power),
-            }
-        )
+        powers = (_power("two-sided", m, alpha, theta) for m in (0.0, bound))
+        setting, corrected = f"α = {alpha:g}, power {power:g}, θ = {theta:g}", (theta, alpha, power)
+        rows.append((setting, f"|m| < {bound:.4f}", *powers, boundary("two-sided", "laplace", *corrected)))
+    records = named_rows("setting, printed, power_at_nothing, power_at_printed, corrected", rows)
     power = two_sided_power(5.0, 0.1)
     return Numbers(records, values={"power": power, "bound": corollary1_printed(0.1, power, 1.0)})
 
 
 def theorem_5_and_corollary_2(settings: list[tuple[int, float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for n, s2, last in settings:
         printed, factor = corollary2_printed(n, s2, last), (2 * math.pi * math.e) ** (n - 1)
-        records.append(
-            {
-                "setting": f"n = {n}, s = 1, σ² = 4",
-                "printed": printed,
-                "sensitivity_it_needs": math.sqrt(factor * last * printed / (last + printed)),
-                "corrected": corollary2_corrected(n, s2, last),
-                "theorem5": 0.5 * math.log(factor * last**n / s2),
-                "scalar": privacy_distortion([last] * n, sensitivity=1.0),
-            }
-        )
-    return Numbers(records)
+        needed, whole = math.sqrt(factor * last * printed / (last + printed)), 0.5 * math.log(factor * last**n / s2)
+        solved, scalar = corollary2_corrected(n, s2, last), privacy_distortion([last] * n, sensitivity=1.0)
+        rows.append((f"n = {n}, s = 1, σ² = 4", printed, needed, solved, whole, scalar))
+    return Numbers(named_rows("setting, printed, sensitivity_it_needs, corrected, theorem5, scalar", rows))
 
 
 def theorem_6(settings: list[tuple[float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for epsilon, bias in settings:
-        delta = epsilon / 20
         sigma = _classical_sigma(epsilon)
         threshold = math.exp(bias / sigma * (float(noise_quantile("gaussian", np.asarray(0.1))) - bias / (2 * sigma)))
-        records.append(
-            {
-                "setting": f"ε = {epsilon:g}, δ = ε/20, Δμ = {bias:g}s",
-                "sigma_printed": sigma_printed(epsilon, delta, 1.0),
-                "sigma": sigma,
-                "false_alarms_at_k": float(noise_tail("gaussian", np.asarray(threshold / sigma))),
-                "mu": bias / sigma,
-                "power": tampering(sigma=sigma, bias=bias).roc(0.1),
-            }
-        )
-    return Numbers(records)
+        alarms = float(noise_tail("gaussian", np.asarray(threshold / sigma)))
+        sigmas, power = (sigma_printed(epsilon, epsilon / 20, 1.0), sigma), tampering(sigma=sigma, bias=bias).roc(0.1)
+        rows.append((f"ε = {epsilon:g}, δ = ε/20, Δμ = {bias:g}s", *sigmas, alarms, bias / sigma, power))
+    return Numbers(named_rows("setting, sigma_printed, sigma, false_alarms_at_k, mu, power", rows))
 
 
 def definitions_7_and_8(epsilons: list[float]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for epsilon in epsilons:
         nats = math.exp(epsilon)
-        records.append(
-            {
-                "setting": f"ε = {epsilon:g}",
-                "printed": nats,
-                "accuracy_definition7": float(gaussian(psi=math.sqrt(2 * nats)).success()),
-                "accuracy_definition8": float(gaussian(psi=math.sqrt(8 * nats)).success()),
-                "corrected": float(kl_bound(epsilon)),
-            }
-        )
-    return Numbers(records)
+        accuracy = (float(gaussian(psi=math.sqrt(k * nats)).success()) for k in (2, 8))
+        rows.append((f"ε = {epsilon:g}", nats, *accuracy, float(kl_bound(epsilon))))
+    return Numbers(named_rows("setting, printed, accuracy_definition7, accuracy_definition8, corrected", rows))
 
 
 def equations_75_to_77(settings: list[tuple[float, float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for shift, b0, b1 in settings:
         t = tampering(scale=b0, bias=shift, stretch=b1 / b0)
-        records.append(
-            {
-                "setting": f"μ: 0 → {shift:g}, b: {b0:g} → {b1:g}",
-                "eq76": kl_negative_printed(shift, b0, b1),
-                "eq77": kl_negative_printed(shift, b0, b1, simplified=True),
-                "corrected": t.kl(),
-                "reverse": t.reverse().kl(),
-            }
-        )
-    return Numbers(records)
+        printed = (kl_negative_printed(shift, b0, b1, simplified=simplified) for simplified in (False, True))
+        rows.append((f"μ: 0 → {shift:g}, b: {b0:g} → {b1:g}", *printed, t.kl(), t.reverse().kl()))
+    return Numbers(named_rows("setting, eq76, eq77, corrected, reverse", rows))
 
 
 def section_5_2(settings: list[tuple[float, float, float]]) -> Numbers:
-    records: list[Record] = []
+    rows = []
     for a, shift, s1 in settings:
         t = tampering(sigma=1.0, bias=shift, stretch=s1)
-        records.append(
-            {
-                "setting": f"a = {a:g}, N(0, 1) and N({shift:g}, {s1 * s1:g})",
-                "printed": chernoff_gaussian_printed(a, shift, 1.0, s1),
-                "corrected": t.chernoff_coefficient(a),
-                "bound": (1 - a) * t.kl(),
-                "information": t.chernoff(),
-            }
-        )
-    return Numbers(records)
+        printed, corrected = chernoff_gaussian_printed(a, shift, 1.0, s1), t.chernoff_coefficient(a)
+        setting = f"a = {a:g}, N(0, 1) and N({shift:g}, {s1 * s1:g})"
+        rows.append((setting, printed, corrected, (1 - a) * t.kl(), t.chernoff()))
+    return Numbers(named_rows("setting, printed, corrected, bound, information", rows))
 
 
 def _roc(powers: dict[str, Any]) -> list[Series]:
@@ -351,12 +283,8 @@ def figure_5(biases: list[float], stretches: list[float]) -> Numbers:
 
 
 def figure_8(sizes: list[int]) -> Numbers:
-    return Numbers(
-        [
-            {"n": n, "printed": corollary2_printed(n, 1.0, 4.0), "solved": corollary2_corrected(n, 1.0, 4.0)}
-            for n in sizes
-        ]
-    )
+    rows = [(n, corollary2_printed(n, 1.0, 4.0), corollary2_corrected(n, 1.0, 4.0)) for n in sizes]
+    return Numbers(named_rows("n, printed, solved", rows))
 
 
 def figure_9(epsilons: list[float], biases: dict[str, float]) -> Numbers:

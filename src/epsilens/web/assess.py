@@ -256,9 +256,6 @@ _KINDS = ("html", "pdf", "board", "board.pdf", "csv", "json", "yaml")
 _FILE_GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
-# -- opening the view ---------------------------------------------------------------------------------------------
-
-
 @router.get("/assess")
 async def assess_view(request: Request, yaml: str = "", table: str = "", file: str = "") -> Response:
     """The start; the form for a table or a file; or with YAML the report."""
@@ -333,9 +330,6 @@ async def _linked_plan(request: Request, text: str) -> Response:
 def _plain_name(table: str) -> bool:
     """The name of a file, not a path: somebody may have it."""
     return table_name(table) == table and not any(sign in table for sign in "/\\*?[")
-
-
-# -- jobs ---------------------------------------------------------------------------------------------------------
 
 
 def _progress(job: Job, then: str) -> Response:
@@ -455,9 +449,6 @@ def _file(made: Any, text: str, kind: str) -> Response:
     if kind == "board":
         return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")
-
-
-# -- what is sent -------------------------------------------------------------------------------------------------
 
 
 @router.post("/assess")
@@ -646,9 +637,6 @@ def end_job(request: Request, id: str) -> Response:
     if wants_json(request):
         return JSONResponse(job_data(job) if job is not None else {"state": JobState.ENDED.value})
     return RedirectResponse(f"/assess/job/{id}" if job is not None else "/assess", 303)
-
-
-# -- other shares of ε --------------------------------------------------------------------------------------------
 
 
 def shares_of(texts: Sequence[str]) -> list[float]:

@@ -250,9 +250,6 @@ def column_families(plan: PlanForm, known: Mapping[str, ColumnFamily]) -> dict[s
     }
 
 
-# -- what was entered ---------------------------------------------------------------------------------------------
-
-
 def plan_from_entries(form: Mapping[str, str], lists: Mapping[str, Sequence[str]] | None = None) -> PlanForm:
     """What was sent, as it was typed; ``lists`` are the entries that may come several times."""
     plan = PlanForm({key: form.get(key, "") for key in _EMPTY}, list((lists or {}).get("quasi", ())))
@@ -283,9 +280,6 @@ def _condition_entries(form: Mapping[str, str], prefix: str) -> ConditionField:
         form.get(f"{prefix}_how") == "type" or bool(typed and not rows),
         typed,
     )
-
-
-# -- to a release -------------------------------------------------------------------------------------------------
 
 
 def to_yaml(release: Mapping[str, Any]) -> str:
@@ -401,9 +395,6 @@ def _query(q: Mapping[str, str], where: ConditionField, families: Mapping[str, C
         share = number(q["share"])  # a bare number is a percentage here, as the field says
         made["share"] = round(share / 100, 12) if isinstance(share, int | float) else share
     return made | _extra_words(q["rest"])
-
-
-# -- from a release -----------------------------------------------------------------------------------------------
 
 
 def plan_from_release(release: Release | None, known: Mapping[str, ColumnFamily] | None = None) -> PlanForm:

@@ -108,9 +108,6 @@ class RowCondition:
 Families = Mapping[str, ColumnFamily]
 
 
-# -- to text ------------------------------------------------------------------------------------------------------
-
-
 def text_of(condition: RowCondition, families: Families | None = None) -> str:
     """The condition as a plan writes it; nothing for no rows."""
     return (" OR " if condition.any else " AND ").join(_term(term, families or {}) for term in condition.terms)
@@ -204,9 +201,6 @@ def _split_values(value: str) -> list[str]:
     """
     found = re.findall(r'\s*("(?:[^"\\]|\\.)*"(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)', value, re.DOTALL)
     return [part.strip() for part in found if part.strip()]
-
-
-# -- from text ----------------------------------------------------------------------------------------------------
 
 
 class _NotRows(Exception):  # noqa: N818 - reads as what it is

@@ -186,9 +186,6 @@ class Offers(LRUCache[Offer]):
         return found if found is not None and (found.visitor, found.assessed) == (visitor, assessed) else None
 
 
-# -- what would be released ---------------------------------------------------------------------------------------
-
-
 @router.get("/assess/job/{id}/release")
 async def offer_view(request: Request, id: str, account: str = "", part: str = "") -> Response:
     names: list[str] = []
@@ -266,9 +263,6 @@ def _offer_page(
     )
 
 
-# -- the confirmation ---------------------------------------------------------------------------------------------
-
-
 @router.post("/assess/job/{id}/release")
 async def confirm_release(request: Request, id: str) -> Response:
     """Begin the release that was offered and is confirmed; once, however often it is sent."""
@@ -295,9 +289,6 @@ async def confirm_release(request: Request, id: str) -> Response:
         shown = offer if isinstance(error, RequestError) and error.parameter == "confirm" else None
         return _offer_page(id, shown, offer.account if offer else "", offer.part if offer else "", [], error)
     return RedirectResponse(f"/assess/job/{offer.job}", 303)
-
-
-# -- what came of it ----------------------------------------------------------------------------------------------
 
 
 def _release_job(request: Request, id: str) -> Job | None:

@@ -431,8 +431,6 @@ def choice_parameters(mechanism: MechanismEntry) -> list[str]:
     return [usual, *(n for n in dict.fromkeys(beside) if n != usual)]
 
 
-# -- errors -------------------------------------------------------------------------------------------------------
-
 _OTHER_FIELDS = ("at_most", "parameter", "reading", "mechanism", "claimed", "deployment")
 
 

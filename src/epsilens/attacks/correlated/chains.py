@@ -301,8 +301,6 @@ class Chain(CorrelatedRecords):
             )
         return lambda numbers: self._walks.feasible(dict(zip(known, numbers, strict=True)))
 
-    # -- all adversaries -----------------------------------------------------------------------------------------
-
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(

@@ -112,8 +112,6 @@ class Network(CorrelatedRecords):
         joint = np.exp(logs)
         return JointTable(joint / joint.sum(), self.parts, self.names)
 
-    # -- all adversaries -----------------------------------------------------------------------------------------
-
     def _small(self) -> bool:
         return math.prod(v.size for v in self.parts.values) <= _SMALL_TABLE
 

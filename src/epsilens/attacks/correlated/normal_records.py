@@ -235,8 +235,6 @@ class NormalRecords(ValueSemantics):
         given = (self.cov, self.weights, self.reach)
         return Problem(self.cov / self.reach[:, None] / self.reach, self.weights * self.reach, given)
 
-    # -- one adversary -------------------------------------------------------------------------------------------
-
     def adversary(self, target: int | str, known: Iterable[int | str] = ()) -> AnswerShift:
         """What one adversary sees: the shift of the answer, reach·|β|, and σ₀, the data's own randomness.
 
@@ -280,8 +278,6 @@ class NormalRecords(ValueSemantics):
         seen = self.problem.adversary(i, given)
         name, width = noise_width(scale, sigma)
         return adversary_experiment(self, i, given, seen, name, width, _flag("own_noise", own_noise))
-
-    # -- all adversaries -----------------------------------------------------------------------------------------
 
     def worst(
         self,
@@ -394,8 +390,6 @@ class NormalRecords(ValueSemantics):
             self.names, lambda share: self.worst(**asked, time_limit=share), without, time_limit, progress
         )
 
-    # -- choosing ------------------------------------------------------------------------------------------------
-
     def mechanism(
         self, *, scale: float | None = None, sigma: float | None = None, time_limit: float | None = None
     ) -> Experiment:
@@ -481,8 +475,6 @@ class NormalRecords(ValueSemantics):
             )
             choice = replace(choice, experiment=shown)
         return replace(choice, remarks=remarks)
-
-    # -- checks --------------------------------------------------------------------------------------------------
 
     def _record(self, name: str, value: Any) -> int:
         return record_number(name, value, self.names)

@@ -394,8 +394,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
         """LSⱼ: how far each record alone can move the answer."""
         return self.parts.reach
 
-    # -- what each model brings ----------------------------------------------------------------------------------
-
     @abstractmethod
     def _mixtures(self, target: int, known: Mapping[int, int]) -> Laws:
         """The laws of an adversary who leaves something unknown; without mass where ``known`` has probability zero."""
@@ -416,8 +414,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
     def _search(self, risk: RiskMeasure, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
 
-    # -- one adversary -------------------------------------------------------------------------------------------
-
     def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         return self._mechanism_laws(target) if len(known) == self.n - 1 else self._mixtures(target, known)
 
@@ -435,8 +431,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
         """Everyone else known: the mechanism alone."""
         i = int(np.argmax(self.reach))
         return WorstPattern(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
-
-    # -- questions -----------------------------------------------------------------------------------------------
 
     def leakage(self, target: Record, known: Known = (), *, scale: Any = 1.0) -> float:
         """The exact prior differential privacy of one adversary under Laplace noise of this scale.
@@ -591,8 +585,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
             told, args = "epsilon", {"delta": 0.0}
         return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
-    # -- checks --------------------------------------------------------------------------------------------------
-
     def _risk(self, scale: Any, sigma: Any) -> RiskMeasure:
         """The leakage under Laplace noise, ψ under Gaussian noise."""
         name, width = noise(scale, sigma)
@@ -641,9 +633,6 @@ class CorrelatedRecords(ValueSemantics, ABC):
                 f"known is {told}, which has probability zero: give values that can occur together", "known"
             )
         return laws
-
-
-# -- several answers about the same records ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -140,8 +140,6 @@ class Search:
             if value > self.best.value * _TIE:
                 self.best = found
 
-    # -- sums on a grid ------------------------------------------------------------------------------------------
-
     def _grid(self, target: int) -> bool:
         """False when the deadline came first."""
         others = [j for j in range(self.joint.ndim) if j != target]
@@ -195,8 +193,6 @@ class Search:
 
         total = float(self.parts.reach.sum())
         return not any(self._deadline_passed() for _ in walk(start, 0, {}, total))
-
-    # -- any sums ------------------------------------------------------------------------------------------------
 
     def _general(self, target: int) -> bool:
         others = [j for j in range(self.joint.ndim) if j != target]
@@ -354,8 +350,6 @@ class JointTable(CorrelatedRecords):
         unknown = tuple(j for j in range(self.n) if j != i and j not in given)
         places, weights = sum_layout(self.joint, self.parts, i, unknown)
         return max(float(suprema(places, weights, width).max()), 0.0)
-
-    # -- all adversaries -----------------------------------------------------------------------------------------
 
     def _refuse_if_large(self, deadline: float) -> None:
         size = search_cost(self.joint.shape, self.parts)[0]
