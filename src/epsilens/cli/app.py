@@ -251,10 +251,10 @@ class PanelCommand(TyperCommand):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{p.value: [] for p in Panel}}
-        spoken, names = _mechanism(ctx.meta.get(RAW_OPTIONS, {}))
+        spoken, others = _mechanism(ctx.meta.get(RAW_OPTIONS, {}))
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx)
-            if record is not None and (names is None or each.name in names):
+            if record is not None and each.name not in others:
                 positional = each.param_type_name == "argument"
                 # what has no panel of its own, --help among it, stands with the output
                 panel = "Arguments" if positional else getattr(each, "rich_help_panel", None) or Panel.OUTPUT.value
@@ -264,36 +264,25 @@ class PanelCommand(TyperCommand):
                 of_one = spoken and title == Panel.NOISE.value
                 with formatter.section(f"{title} of {spoken}" if of_one else title):
                     formatter.write_dl(records)
-        if names is None and any(each.name == "mechanism" for each in self.get_params(ctx)):
+        if not spoken and any(each.name == "mechanism" for each in self.get_params(ctx)):
             formatter.write_paragraph()
             formatter.write_text(f"The options of one mechanism alone: {ctx.command_path} laplace --help")
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """What a shell offers, without the options another mechanism takes."""
-        _, names = _mechanism(ctx.params)
-        offered = super().shell_complete(ctx, incomplete)
-        if names is None:
-            return offered
-        flags = {flag for each in self.get_params(ctx) if each.name in names for flag in each.opts}
-        return [each for each in offered if not each.value.startswith("-") or each.value in flags]
+        _, others = _mechanism(ctx.params)
+        hidden = {flag for each in self.get_params(ctx) if each.name in others for flag in each.opts}
+        return [each for each in super().shell_complete(ctx, incomplete) if each.value not in hidden]
 
 
-def _mechanism(typed: Mapping[str, Any]) -> tuple[str, _OptionNames | None]:
-    """The mechanism that was typed, and the options that go with it; None where there is none."""
+def _mechanism(typed: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+    """The mechanism that was typed, and the options that only others take; nothing where there is none."""
     key = str(typed.get("mechanism") or "").strip().lower().replace("-", "_")
     entry = MECHANISMS.get(key) or CLAIMS.get(key)
-    return ("", None) if entry is None else (entry.spoken, _OptionNames(entry.takes))
-
-
-class _OptionNames:
-    """The options of a command that go with a mechanism: its own, and those no mechanism takes."""
-
-    def __init__(self, takes: Iterable[str]) -> None:
-        everyone = {*every_option(), *(name for claim in CLAIMS.values() for name in claim.takes)}
-        self._others = {_identifier(name) for name in everyone.difference(takes)}
-
-    def __contains__(self, name: object) -> bool:
-        return name not in self._others
+    if entry is None:
+        return "", frozenset()
+    everyone = {*every_option(), *(name for claim in CLAIMS.values() for name in claim.takes)}
+    return entry.spoken, frozenset(map(_identifier, everyone.difference(entry.takes)))
 
 
 class PanelGroup(TyperGroup):

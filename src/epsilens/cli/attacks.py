@@ -6,7 +6,7 @@ import csv
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -21,7 +21,10 @@ from ..catalogue.parsing import (
     split_limit,
 )
 from ..errors import InputError
-from .console import Options, repeatable_options, show
+from .console import Options, repeatable_options, show, show_repeatable
+
+if TYPE_CHECKING:
+    from ..show.presenters import Report
 
 _SIMPLE = ("gap", "sensitivity", "delta", "split", "queries", "targets")
 _AVERAGE = ("n", "value", "mean", "bounds")
@@ -34,7 +37,7 @@ def difference(said: Options) -> None:
     """
     builder, given = _attack(said)
     from ..calibration.choose import choose
-    from ..show.explanation import chosen, command_line
+    from ..show.explanation import chosen
     from ..show.explanation import explain as explained
 
     epsilon, at_most = said["epsilon"], said["at_most"]
@@ -49,7 +52,7 @@ def difference(said: Options) -> None:
         if epsilon is None:
             raise InputError("--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", "epsilon")
         about = explained(builder(epsilon=parse_number("--epsilon", epsilon, "epsilon"), **given), **readings)
-    show(about.with_command(command_line("difference", "", repeatable_options(said))), said["format"], said["output"])
+    show_repeatable(about, said, "difference")
 
 
 def _attack(said: Options) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -99,19 +102,10 @@ def tamper(said: Options) -> None:
         raise InputError(f"--{alone} goes with answers to test: give --published and --expected", alone)
     if testing and said["power"] is not None:
         raise InputError("--power does not go with answers to test: give --bias to read the power against it", "power")
-    about = _detection_report(said) if testing else _power_report(said)
-    from ..show.explanation import command_line
-
-    show(about.sheet.with_command(command_line("tamper", "", repeatable_options(said))), said["format"], said["output"])
-    if about.alarm:
+    sheet, alarm = _detection_report(said) if testing else (_power_report(said), False)
+    show_repeatable(sheet, said, "tamper")
+    if alarm:
         raise typer.Exit(ExitCode.EXCEEDED)
-
-
-class _Verdict:
-    """What is shown, and whether it is an alarm."""
-
-    def __init__(self, sheet: Any, alarm: bool = False) -> None:
-        self.sheet, self.alarm = sheet, alarm
 
 
 def _noise_arguments(said: Options, *names: str) -> dict[str, Any]:
@@ -121,7 +115,7 @@ def _noise_arguments(said: Options, *names: str) -> dict[str, Any]:
 _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 
 
-def _power_report(said: Options) -> _Verdict:
+def _power_report(said: Options) -> Report:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
     from ..attacks.tampering_power import checked_stretch, epsilon_to_detect, tampering
@@ -136,17 +130,18 @@ def _power_report(said: Options) -> _Verdict:
     if bias is not None:
         moved = checks.scalar("bias", parse_number("--bias", bias, "bias"))
         if noisy:
-            return _Verdict(about(tampering(bias=moved, stretch=stretch, **given), a, p))
+            return about(tampering(bias=moved, stretch=stretch, **given), a, p)
         needed = epsilon_to_detect(bias=moved, stretch=stretch, fpr=a, power=p, **given)
-        return _Verdict(price(needed, moved, stretch, a, p, {"noise": "laplace", **given}))
+        return price(needed, moved, stretch, a, p, {"noise": "laplace", **given})
     if not noisy:
         raise InputError(
             "--epsilon is missing: give ε, --scale or --sigma, or --bias to learn which ε shows it", "epsilon"
         )
-    return _Verdict(limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
+    return limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p)
 
 
-def _detection_report(said: Options) -> _Verdict:
+def _detection_report(said: Options) -> tuple[Report, bool]:
+    """The verdict on published answers, and whether it is an alarm."""
     from ..attacks.tampering_detection import detect, detect_series
     from ..show.tampering import detection, series
 
@@ -163,10 +158,10 @@ def _detection_report(said: Options) -> _Verdict:
         seen, true = (parse_numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
-            return _Verdict(detection(found), found.alarm)
+            return detection(found), found.alarm
     given |= {"method": said["method"]} if said["method"] is not None else {}
     many = detect_series(seen, true if len(true) > 1 else true[0], **given)
-    return _Verdict(series(many), bool(many.alarms))
+    return series(many), bool(many.alarms)
 
 
 def _share(name: str, text: str | None, default: float) -> float:

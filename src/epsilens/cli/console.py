@@ -43,14 +43,8 @@ from ..errors import InputError, LimitError, NoSolutionError, WriteError, sugges
 from ..results import escape_controls
 from . import STOP
 
-
-class Format(StrEnum):
-    table = "table"
-    json = "json"
-    md = "md"
-    html = "html"
-    csv = "csv"
-    pdf = "pdf"
+#: How a result is written.
+Format = StrEnum("Format", ["table", "json", "md", "html", "csv", "pdf"])
 
 
 class Showable(Protocol):
@@ -73,6 +67,12 @@ class Showable(Protocol):
     def to_pdf(self) -> bytes: ...
 
     def to_dict(self) -> dict[str, Any]: ...
+
+
+class Repeatable(Protocol):
+    """What says which command makes it again."""
+
+    def with_command(self, command: str) -> Showable: ...
 
 
 FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.", show_choices=True)]
@@ -350,6 +350,12 @@ def say(message: str) -> None:
 
 # -- what was said ------------------------------------------------------------------------------------------------
 
+
+def on_terminal() -> bool:
+    """Whether somebody may be watching standard error."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 #: What was said, by the catalogue's names, in the order in which it was typed; None where nothing was.
 Options: TypeAlias = Mapping[str, Any]
 
@@ -358,3 +364,11 @@ def repeatable_options(said: Options, *without: str) -> dict[str, Any]:
     """Every option as it was typed, without how and where to write, for the line that reproduces the result."""
     skip = ("mechanism", "format", "output", *without)
     return {k: v for k, v in said.items() if k not in skip and is_given(v)}
+
+
+def show_repeatable(about: Repeatable, said: Options, command: str, mechanism: str = "") -> None:
+    """Show a result with the line that reproduces it, in the format and where it was said."""
+    from ..show.explanation import command_line
+
+    line = command_line(command, mechanism, repeatable_options(said))
+    show(about.with_command(line), said["format"], said["output"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from ..catalogue.parsing import (
 )
 from ..catalogue.readings import READINGS, find_reading
 from ..errors import InputError, NoSolutionError, suggestion
-from .console import Format, FormatOption, Options, OutputOption, emit, repeatable_options, show
+from .console import Format, FormatOption, Options, OutputOption, emit, on_terminal, show, show_repeatable
 
 if TYPE_CHECKING:
     from ..attacks.knowledge import Knowledge
@@ -117,7 +116,7 @@ def sweep_readings(entry: CatalogueEntry, named: Mapping[str, Any], said: Option
     from ..calibration.sweep import sweep
     from ..catalogue.mechanisms import builder
 
-    told = None if sys.stderr is not None and sys.stderr.isatty() else False
+    told = None if on_terminal() else False
     values: dict[str, Any] = dict(series)
     show(sweep(builder(entry), reading=wanted, given=fixed, progress=told, **values), said["format"], said["output"])
 
@@ -229,12 +228,10 @@ def explain(said: Options) -> None:
     if known is not None:
         readings["prior"] = known.prior
     from ..catalogue.mechanisms import builder
-    from ..show.explanation import command_line
     from ..show.explanation import explain as explained
 
     about = with_knowledge(explained(builder(entry)(**named, **arguments), **readings), known)
-    name = entry.key if said["mechanism"] else ""
-    show(about.with_command(command_line("explain", name, repeatable_options(said))), said["format"], said["output"])
+    show_repeatable(about, said, "explain", entry.key if said["mechanism"] else "")
 
 
 def choose(said: Options) -> None:
@@ -269,15 +266,10 @@ def choose(said: Options) -> None:
         readings["prior"] = known.prior
     from ..calibration.choose import choose as choose_
     from ..catalogue.mechanisms import builder
-    from ..show.explanation import chosen, command_line
+    from ..show.explanation import chosen
 
     choice = choose_(builder(mechanism), wanted, at_most=limit, reading=reading, given=arguments, **readings)
-    about = with_knowledge(chosen(choice), known)
-    show(
-        about.with_command(command_line("choose", mechanism.key, repeatable_options(said))),
-        said["format"],
-        said["output"],
-    )
+    show_repeatable(with_knowledge(chosen(choice), known), said, "choose", mechanism.key)
 
 
 def notions(said: Options) -> None:
@@ -286,7 +278,8 @@ def notions(said: Options) -> None:
     For example: epsilens notions --from dp --epsilon 1
     """
     from ..show import notions as report
-    from ..show.explanation import command_line
+
+    held, asked, epsilon = said["from"], said["to"], said["epsilon"]
 
     held, asked, epsilon = said["from"], said["to"], said["epsilon"]
     if held is None and asked is None:
@@ -305,8 +298,7 @@ def notions(said: Options) -> None:
         about = report.promised(held, size, **conditions)
     else:
         about = report.enough(asked, size, **conditions)
-    line = command_line("notions", "", repeatable_options(said))
-    show(about.with_command(line), said["format"], said["output"])
+    show_repeatable(about, said, "notions")
 
 
 Paper = Annotated[

@@ -29,8 +29,7 @@ from ..catalogue.parsing import (
 )
 from ..errors import InputError, LimitError, WriteError
 from ..results import escape_controls
-from .console import Format, FormatOption, Options, OutputOption, emit, emit_file, notice, say, show
-from .console import show as shown
+from .console import Format, FormatOption, Options, OutputOption, emit, emit_file, notice, on_terminal, say, show
 
 if TYPE_CHECKING:
     from ..auditing.audit import AuditProgress
@@ -76,7 +75,7 @@ def column_names(said: Options, name: str) -> list[str]:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not on_terminal():
         yield None
         return
     from rich.console import Console
@@ -129,17 +128,8 @@ def _option(flag: str, panel: Panel, help: str, metavar: str | None = None) -> A
     return typer.Option(flag, rich_help_panel=panel.value, metavar=metavar, help=help)
 
 
-class AssessFormat(StrEnum):
-    """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""
-
-    table = "table"
-    json = "json"
-    md = "md"
-    html = "html"
-    csv = "csv"
-    pdf = "pdf"
-    board = "board"
-    registry = "registry"
+#: An assessment as every result, as one sheet for a board, or as a record of the registry.
+AssessFormat = StrEnum("AssessFormat", ["table", "json", "md", "html", "csv", "pdf", "board", "registry"])
 
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
@@ -208,15 +198,8 @@ def _public_place(place: str) -> str:
     return f"{scheme}://…" if address else Path(place).name
 
 
-class InitFormat(StrEnum):
-    """How a plan to start from is written: the plan alone, or with what was understood of every column."""
-
-    yaml = "yaml"
-    table = "table"
-    json = "json"
-    md = "md"
-    html = "html"
-    csv = "csv"
+#: A plan to start from: alone, or with what was understood of every column.
+InitFormat = StrEnum("InitFormat", ["yaml", "table", "json", "md", "html", "csv"])
 
 
 InitFormatOption = Annotated[InitFormat, typer.Option("--format", help="The plan, or all that was understood.")]
@@ -254,11 +237,7 @@ def init(
         notice(text)
 
 
-class ReleaseFormat(StrEnum):
-    csv = "csv"
-    json = "json"
-    parquet = "parquet"
-    html = "html"
+ReleaseFormat = StrEnum("ReleaseFormat", ["csv", "json", "parquet", "html"])
 
 
 def release(
@@ -371,7 +350,7 @@ def ledger_show(said: Options) -> None:
     opened = _open_ledger(said)
     found = opened.accounts()
     if said["account"] is None:
-        shown(opened, said["format"], said["output"])
+        show(opened, said["format"], said["output"])
         _notices(opened, said)
         return
     state = opened.account(said["account"])
@@ -380,7 +359,7 @@ def ledger_show(said: Options) -> None:
             f"--account is {state.name[:40]!r}, of whom the ledger has nothing: give one of {_names_text(found)}",
             "account",
         )
-    shown(state, said["format"], said["output"])
+    show(state, said["format"], said["output"])
     _notices(opened, said)
 
 
@@ -404,7 +383,7 @@ def ledger_add(said: Options) -> None:
         within_limits=bool(said["within_limits"]),
     )
     state = opened.account(account)
-    shown(state, said["format"], said["output"])
+    show(state, said["format"], said["output"])
     all_the_same = "That it is about a part alone cannot be checked: it counts for everyone."
     noted = (all_the_same,) if said["part"] is not None else ()
     _notices(
@@ -424,7 +403,7 @@ def ledger_limit(said: Options) -> None:
     account = opened.account_name(said["account"])
     new = _new_account_notice(opened, account)
     state = opened.limit(account, **told, partition=said["partition"] or "")
-    shown(state, said["format"], said["output"])
+    show(state, said["format"], said["output"])
     _notices(opened, said, f"The limits of {account} are set.", *new)
 
 
@@ -581,7 +560,7 @@ def audit(
         )
     options: dict[str, Any] = {
         "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,
-        "sequential": not fixed, "seed": seed, "progress": _progress_writer(),
+        "sequential": not fixed, "seed": seed, "progress": _write_progress if on_terminal() else None,
         **({} if runs is None else {"runs": runs}),
     }  # fmt: skip
     others: dict[str, Any] = {"d0": d0, "d1": d1, "person": person, "resume": resume, "jobs": jobs}
@@ -597,7 +576,9 @@ def audit(
         )  # fmt: skip
     else:
         found = _audit_plan_file(str(what), others, options)
-    _clear_line()
+    if on_terminal():
+        sys.stderr.write("\r\033[K")
+    show(found, format, output)
     show(found, format, output)
     if found.refuted:
         raise typer.Exit(ExitCode.EXCEEDED)
@@ -614,19 +595,9 @@ def _audit_plan_file(what: str, others: dict[str, Any], options: dict[str, Any])
     return audit_plan(what, **options)
 
 
-def _progress_writer() -> _ProgressWriter | None:
-    return _ProgressWriter() if sys.stderr is not None and sys.stderr.isatty() else None
-
-
-class _ProgressWriter:
-    def __call__(self, pair: str, now: AuditProgress) -> None:
-        sys.stderr.write(f"\r{pair}: {now}\033[K")
-        sys.stderr.flush()
-
-
-def _clear_line() -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write("\r\033[K")
+def _write_progress(pair: str, now: AuditProgress) -> None:
+    sys.stderr.write(f"\r{pair}: {now}\033[K")
+    sys.stderr.flush()
 
 
 def audit_catalogue(
@@ -635,8 +606,8 @@ def audit_catalogue(
     """Run the cases of these names, all where there is none, and show what was found; exit code 4 if not as known."""
     from ..auditing.case_catalogue import audit_cases
 
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=_write_case if terminal else None)
+    told = _write_case if on_terminal() else None
+    found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=told)
     show(found, format, output)
     if not found.as_known:
         raise typer.Exit(ExitCode.EXCEEDED)
