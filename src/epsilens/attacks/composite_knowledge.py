@@ -67,7 +67,7 @@ class WorstPair(ValueSemantics, SentenceResult, ShortResult):
 
 
 def worst_pair(
-    values: Any,
+    values: object,
     *,
     effect: Callable[[Any], float] | ArrayLike | None = None,
     channel: ArrayLike | None = None,
@@ -76,7 +76,7 @@ def worst_pair(
     noise: str = "laplace",
     sensitivity: float | None = None,
     arguments: Mapping[str, float] | None = None,
-    **size: Any,
+    **size: object,
 ) -> WorstPair:
     """The two values of a record that are easiest to tell apart.
 
@@ -157,7 +157,7 @@ def above(
     channel: ArrayLike | None = None,
     noise: str = "laplace",
     sensitivity: float | None = None,
-    **size: Any,
+    **size: object,
 ) -> Informed:
     """ "Is the person's value above γ?": H0 the values up to γ, H1 those above, each weighted by the prior.
 
@@ -343,7 +343,7 @@ def _labels(values: Any) -> tuple[Any, ...]:
     return labels
 
 
-def _numeric_labels(labels: Sequence[Any]) -> Array:
+def _numeric_labels(labels: Sequence[object]) -> Array:
     where = checks.real("values", list(labels))
     if where.ndim != 1:
         raise InputError(
@@ -353,7 +353,7 @@ def _numeric_labels(labels: Sequence[Any]) -> Array:
     return where
 
 
-def _effects(labels: Sequence[Any], effect: Any) -> Array:
+def _effects(labels: Sequence[object], effect: object) -> Array:
     if effect is None:
         return _numeric_labels(labels)
     at = checks.real("effect", [effect(v) for v in labels] if callable(effect) else effect)
@@ -373,12 +373,12 @@ def _noise(noise: str) -> Callable[..., Experiment]:
     return NOISES[checks.one_of("noise", noise, tuple(NOISES))]
 
 
-def _refuse_noise_beside_channel(effect: Any, size: Mapping[str, Any], sensitivity: Any) -> None:
+def _refuse_noise_beside_channel(effect: object, size: Mapping[str, object], sensitivity: object) -> None:
     if effect is not None or size or sensitivity is not None:
         raise InputError("channel is given with effect or noise: a channel says it all, so leave them out", "channel")
 
 
-def _channel_rows(channel: Any, count: int) -> Array:
+def _channel_rows(channel: object, count: int) -> Array:
     rows = checks.probability("channel", channel)
     if rows.ndim != 2 or rows.shape[0] != count:
         raise InputError(

@@ -162,7 +162,7 @@ def _gaussian_shift(eps: Any, apart: Any, delta: Any, share: float, count: int, 
     return np.asarray(apart / sigma)
 
 
-def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
+def _geometric(eps: object, moved: object, most: float, share: float, count: int) -> Finite:
     """Two-sided geometric noise, one answer or the difference of two; whole-number gaps."""
     e = checks.scalar("epsilon with geometric noise", eps, of="epsilon")
     d = checks.integer("gap", float_or_array(moved), low=0, high=MOST_ATOMS)

@@ -348,7 +348,7 @@ def identify(
     )
 
 
-def _people(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, float, float]:
+def _people(values: object, n: object, value_range: object) -> tuple[Array | None, int, float, float]:
     """The values if given, how many people, and the least and largest value."""
     if values is not None:
         if n is not None or value_range is not None:

@@ -41,7 +41,7 @@ POSITIVE = ("more likely", "less likely")
 
 
 def distribution(
-    name: str, prior: ArrayLike | Mapping[Any, float], values: Any = None
+    name: str, prior: ArrayLike | Mapping[Any, float], values: object = None
 ) -> tuple[Array, tuple[Any, ...]]:
     """Probabilities over two values or more, normalised, and the values they belong to."""
     if isinstance(prior, Mapping):
@@ -68,7 +68,7 @@ def sums_to_one(name: str, p: Array) -> None:
         raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", name)
 
 
-def label_index(name: str, value: Any, labels: Sequence[Any]) -> int:
+def label_index(name: str, value: object, labels: Sequence[object]) -> int:
     """The place of a value among the labels; True is not 1."""
     for i, label in enumerate(labels):
         same = isinstance(label, bool) == isinstance(value, bool) and label == value
@@ -78,7 +78,7 @@ def label_index(name: str, value: Any, labels: Sequence[Any]) -> int:
     raise InputError(f"{name} is {brief_repr(value)}: give one of {shown}", name)
 
 
-def checked_mapping(name: str, value: Any, example: str) -> Mapping[Any, Any]:
+def checked_mapping(name: str, value: object, example: str) -> Mapping[Any, Any]:
     """A mapping, or a sentence with an example of one; a table may not be empty."""
     if not isinstance(value, Mapping) or (name == "table" and not value):
         raise InputError(f"{name} is {brief_repr(value)}: give a mapping such as {example}", name)
@@ -93,19 +93,19 @@ def entries(name: str, value: Any) -> tuple[Any, ...]:
         raise InputError(f"{name} is {brief_repr(value)}: give a list", name) from None
 
 
-def brief_repr(value: Any) -> str:
+def brief_repr(value: object) -> str:
     """A value as a sentence shows it: on one line, and not too long."""
     shown = " ".join(repr(value).split())
     return shown if len(shown) <= 40 else shown[:37] + "..."
 
 
-def json_labels(labels: Sequence[Any]) -> list[Any]:
+def json_labels(labels: Sequence[object]) -> list[Any]:
     """Labels as JSON holds them: what is no text, number or truth value in its own words."""
     return [v if isinstance(v, str | int | float | bool) else str(v) for v in labels]
 
 
 def pair_odds(
-    p: Array, labels: Sequence[Any], pair: Any, positive: str, given: str, log_p: Array | None = None
+    p: Array, labels: Sequence[object], pair: object, positive: str, given: str, log_p: Array | None = None
 ) -> tuple[float, float, int, int]:
     """(prior, odds, place under H0, place under H1) between two values of a belief.
 
@@ -145,7 +145,7 @@ def pair_odds(
     return 1 / (1 + math.exp(gap)), math.exp(gap), i, j
 
 
-def most_lopsided_row(rows: Array, labels: Sequence[Any], pair: Any) -> int:
+def most_lopsided_row(rows: Array, labels: Sequence[object], pair: object) -> int:
     """The row (what other records can say) with the most lopsided odds, or one that settles the question, if any."""
     possible = np.flatnonzero(rows.any(axis=1))
     logs = log(rows[possible])
@@ -177,7 +177,7 @@ def log(p: Array) -> Array:
 
 
 def axes(
-    table: Array, records: Sequence[str] | None, values: Sequence[Sequence[Any]] | None
+    table: Array, records: Sequence[str] | None, values: Sequence[Sequence[object]] | None
 ) -> tuple[list[str], list[tuple[Any, ...]]]:
     """The names of the records and the values of each."""
     names = (
@@ -197,7 +197,7 @@ def axes(
     return names, labels
 
 
-def record_axis(name: str, record: Any, names: Sequence[str]) -> int:
+def record_axis(name: str, record: object, names: Sequence[str]) -> int:
     """The axis of a record, by number or name."""
     if isinstance(record, str) and record in names:
         return names.index(record)
@@ -407,9 +407,9 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
     def from_values(
         cls,
         prior: ArrayLike | Mapping[Any, float],
-        values: Sequence[Any] | None = None,
+        values: Sequence[object] | None = None,
         *,
-        pair: tuple[Any, Any] | None = None,
+        pair: tuple[object, object] | None = None,
         positive: str = "more likely",
     ) -> Knowledge:
         """A prior over the k values of a record; ``pair`` is (value under H0, value under H1).
@@ -429,9 +429,9 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         cls,
         table: Mapping[Any, ArrayLike | Mapping[Any, float]],
         known: Hashable,
-        values: Sequence[Any] | None = None,
+        values: Sequence[object] | None = None,
         *,
-        pair: tuple[Any, Any] | None = None,
+        pair: tuple[object, object] | None = None,
         positive: str = "more likely",
     ) -> Knowledge:
         """A conditional table, P(value | what is known): one list of probabilities for each thing that can be known.
@@ -456,10 +456,10 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         joint: ArrayLike,
         known: Mapping[Any, Any] | None = None,
         *,
-        target: Any = 0,
+        target: object = 0,
         records: Sequence[str] | None = None,
-        values: Sequence[Sequence[Any]] | None = None,
-        pair: tuple[Any, Any] | None = None,
+        values: Sequence[Sequence[object]] | None = None,
+        pair: tuple[object, object] | None = None,
         positive: str = "more likely",
     ) -> Knowledge:
         """A joint table with an axis for each record, and the values of the records that are ``known``.
@@ -510,9 +510,9 @@ class Knowledge(ValueSemantics, SentenceResult, ShortResult):
         transition: ArrayLike,
         *,
         at: int,
-        observed: Mapping[int, Any] | None = None,
-        values: Sequence[Any] | None = None,
-        pair: tuple[Any, Any] | None = None,
+        observed: Mapping[int, object] | None = None,
+        values: Sequence[object] | None = None,
+        pair: tuple[object, object] | None = None,
         positive: str = "more likely",
     ) -> Knowledge:
         """A Markov chain over times 0, 1, 2, …: the state at time ``at`` given states seen at other times.

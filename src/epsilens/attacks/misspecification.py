@@ -136,7 +136,7 @@ def _precision(prior: Array, fpr: Array, recall: Array) -> Array:
         return np.asarray(np.where(hit + miss > 0, hit / (hit + miss), np.nan))
 
 
-def _believed_factor(e: Experiment, believed: Any) -> Array:
+def _believed_factor(e: Experiment, believed: object) -> Array:
     """By how much the believed log-likelihood ratio must be multiplied to be the true one."""
     noise = checks.positive("believed_noise", believed)
     sizes: dict[type[Law], str] = {Laplace: "scale", Normal: "sigma"}

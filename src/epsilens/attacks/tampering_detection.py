@@ -184,7 +184,7 @@ def _detection(
     )
 
 
-def _checked_options(fpr: Any, side: str, bias: Any, stretch: Any) -> tuple[float, float | None, float]:
+def _checked_options(fpr: object, side: str, bias: object, stretch: object) -> tuple[float, float | None, float]:
     checks.one_of("side", side, SIDES)
     level = float(checks.probability("fpr", checks.scalar("fpr", fpr)))
     return level, None if bias is None else checks.scalar("bias", bias), checked_stretch(stretch)

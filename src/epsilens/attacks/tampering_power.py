@@ -109,7 +109,7 @@ def tampering_law(noise: str, m: Array, theta: float) -> Law:
     return StretchedNormal(float(m), theta) if noise == "gaussian" else StretchedLaplace(float(m), theta)
 
 
-def checked_stretch(stretch: Any) -> float:
+def checked_stretch(stretch: object) -> float:
     """θ: false records add randomness, they take none away."""
     theta = checks.scalar("stretch", stretch)
     if not 1 <= theta <= 1e6:
@@ -514,7 +514,7 @@ def _in_units(m: float, unit: Array, good: Callable[[float], bool], direction: i
     return float_or_array(np.asarray(values).reshape(np.shape(unit)))
 
 
-def _rates(fpr: Any, power: Any, test: str, stretch: Any) -> tuple[float, float, float]:
+def _rates(fpr: object, power: object, test: str, stretch: object) -> tuple[float, float, float]:
     checks.one_of("test", test, TESTS)
     a = float(checks.probability("fpr", checks.scalar("fpr", fpr)))
     return a, float(checks.probability("power", checks.scalar("power", power))), checked_stretch(stretch)

@@ -203,7 +203,7 @@ def two_laplaces_shift(reading: str, limit: float, given: Arguments) -> float | 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 
 
-def is_array_like(value: Any) -> bool:
+def is_array_like(value: object) -> bool:
     """Whether a value is a list, an array or the like of several.
 
     >>> is_array_like([1.0]), is_array_like("ab"), is_array_like(1.0), is_array_like(range(3))
@@ -215,7 +215,7 @@ def is_array_like(value: Any) -> bool:
 
 
 def check_parameter(
-    mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any], *, words: bool = False
+    mechanism: Callable[..., Experiment], parameter: object, given: Mapping[str, object], *, words: bool = False
 ) -> None:
     """Refuse what the mechanism does not take, or what no number (or, with ``words``, value) can be put in place of."""
     if not callable(mechanism):
@@ -281,7 +281,7 @@ def _title(mechanism: Callable[..., Experiment]) -> str:
     return "the mechanism" if name == "<lambda>" else name
 
 
-def build_experiment(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -> Experiment:
+def build_experiment(mechanism: Callable[..., Experiment], arguments: Mapping[str, object]) -> Experiment:
     """What the mechanism returns, if it is one experiment."""
     try:
         result: Any = mechanism(**arguments)
@@ -349,7 +349,7 @@ class Choice(ValueSemantics, Result):
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), **({} if _importable(self.mechanism) else {"mechanism": None, "given": FrozenMapping()})}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
+    def __setstate__(self, state: Mapping[str, object]) -> None:
         for name, value in state.items():
             object.__setattr__(self, name, value)
 
@@ -472,7 +472,7 @@ class Choices(ValueSemantics, Result):
         return {"shape": list(self.shape), "choices": [one.to_dict() for one in self.all]}
 
 
-def _importable(mechanism: Any) -> bool:
+def _importable(mechanism: object) -> bool:
     """Whether another process finds it by its name."""
     result: Any = sys.modules.get(getattr(mechanism, "__module__", None) or "")
     for part in getattr(mechanism, "__qualname__", "<none>").split("."):
@@ -501,8 +501,8 @@ def choose(
     *,
     at_most: float | str,
     reading: str = "success",
-    given: Mapping[str, Any] | None = None,
-    **arguments: Any,
+    given: Mapping[str, object] | None = None,
+    **arguments: object,
 ) -> Choice: ...
 
 
@@ -513,8 +513,8 @@ def choose(
     *,
     at_most: Sequence[float] | Array,
     reading: str = "success",
-    given: Mapping[str, Any] | None = None,
-    **arguments: Any,
+    given: Mapping[str, object] | None = None,
+    **arguments: object,
 ) -> Choices: ...
 
 
@@ -582,9 +582,9 @@ def _choose_each(
     mechanism: Callable[..., Experiment],
     parameter: str,
     reading: str,
-    given: Mapping[str, Any] | None,
-    asked: Mapping[str, Any],
-    varied: Mapping[str, Any],
+    given: Mapping[str, object] | None,
+    asked: Mapping[str, object],
+    varied: Mapping[str, object],
 ) -> Choices:
     share = find_reading(reading).ceiling == 1
     columns = [checks.real(name, parse_shares(v) if share and name == "at_most" else v) for name, v in varied.items()]
@@ -607,8 +607,8 @@ def _choose_one(
     parameter: str,
     at_most: float,
     reading: str,
-    given: Mapping[str, Any] | None,
-    arguments: Mapping[str, Any],
+    given: Mapping[str, object] | None,
+    arguments: Mapping[str, object],
 ) -> Choice:
     wanted = find_reading(reading)
     if callable(mechanism):
@@ -685,12 +685,12 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
     return reading.name == "epsilon" and arguments["delta"] == 0
 
 
-def _share_or_number(value: Any, share: bool) -> Any:
+def _share_or_number(value: object, share: bool) -> Any:
     """A share written as 55% or 55 of 100, where one is asked for; anything else as it stands."""
     return parse_shares(value) if share and isinstance(value, str) else value
 
 
-def checked_limit(wanted: Reading, at_most: Any) -> float:
+def checked_limit(wanted: Reading, at_most: object) -> float:
     """One limit, no larger than the reading can be; written as a number, or as a share where the reading is one."""
     limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
     if limit > wanted.ceiling:
@@ -701,7 +701,7 @@ def checked_limit(wanted: Reading, at_most: Any) -> float:
     return limit
 
 
-def reading_argument(name: str, value: Any) -> float:
+def reading_argument(name: str, value: object) -> float:
     """One argument of a reading, checked before its floor is compared with the limit."""
     said = reading_parameter(name)
     number = checks.scalar(name, _share_or_number(value, said.kind is Input.PROBABILITY))
@@ -715,7 +715,7 @@ def reading_argument(name: str, value: Any) -> float:
     return number
 
 
-def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
+def _range(parameter: str, given: Mapping[str, object]) -> tuple[float, float]:
     known = search_range(parameter)
     weak, strong = (known.weak, known.strong) if known else (1e-12, 1e12)
     if known and known.in_sensitivities and "sensitivity" in given:

@@ -88,7 +88,7 @@ class _TerminalLine:
 class _NotebookOutput:
     """One output of a notebook's cell, which renews itself and is gone in the end."""
 
-    def __init__(self, display: Any) -> None:
+    def __init__(self, display: Callable[..., Any]) -> None:
         self._display, self._handle = display, None
 
     def tell(self, words: str) -> None:
@@ -196,7 +196,7 @@ class Sweep(ValueSemantics, Result):
         }
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
@@ -208,9 +208,9 @@ def sweep(
     mechanism: Callable[..., Experiment],
     *,
     reading: str | Sequence[str] | Mapping[str, Mapping[str, float]] = "success",
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] | None = None,
     progress: Progress = None,
-    **values: Any,
+    **values: object,
 ) -> Sweep:
     """Readings of a mechanism at many values of its parameters.
 
@@ -328,8 +328,8 @@ def _argument_names(reading: Reading) -> tuple[str, ...]:
 
 def _vectorised(
     mechanism: Callable[..., Experiment],
-    fixed: Mapping[str, Any],
-    varied: Mapping[str, tuple[Any, ...]],
+    fixed: Mapping[str, object],
+    varied: Mapping[str, tuple[object, ...]],
     asked: Sequence[ReadingSpec],
 ) -> Array | None:
     """All at once, where the mechanism holds many experiments in one closed form; the rest is read one by one."""
@@ -384,7 +384,7 @@ class Comparison(ValueSemantics, Result):
         return presenter().data(self)
 
 
-def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
+def compare(experiments: object, *more: object, **arguments: float) -> Comparison:
     """Several experiments side by side, one after the other, as a list, or as a mapping from names.
 
     A choice stands for what was chosen.
@@ -433,7 +433,7 @@ def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
     return Comparison(names, given, {name: checks.scalar(name, value) for name, value in arguments.items()})
 
 
-def named_experiments(parameter: str, given: Any) -> tuple[tuple[str, ...], tuple[Experiment, ...]]:
+def named_experiments(parameter: str, given: object) -> tuple[tuple[str, ...], tuple[Experiment, ...]]:
     """Experiments with names of their own, which tell them apart: those given, or what each of them is."""
     if isinstance(given, Mapping):
         names, listed = [str(name) for name in given], list(given.values())

@@ -96,7 +96,7 @@ class MechanismEntry(CatalogueEntry):
                 return other
         return self.chosen
 
-    def reproduced(self, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
+    def reproduced(self, parameters: Mapping[str, object]) -> dict[str, Any] | None:
         """The options that build the experiment of these parameters again; None where none do.
 
         >>> MECHANISMS["laplace"].reproduced({"epsilon": 1.0, "sensitivity": 2.0, "shift": 2.0})
@@ -111,12 +111,12 @@ class MechanismEntry(CatalogueEntry):
         return options | {p.name: parameters[p.name] for p in others if _differs_from_derived(p, parameters)}
 
 
-def _differs_from_default(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
+def _differs_from_default(parameter: Parameter, parameters: Mapping[str, object]) -> bool:
     """Whether a parameter with a usual value has another."""
     return parameter.usual is not None and parameters[parameter.name] != parameter.usual
 
 
-def _differs_from_derived(parameter: Parameter, parameters: Mapping[str, Any]) -> bool:
+def _differs_from_derived(parameter: Parameter, parameters: Mapping[str, object]) -> bool:
     """Whether a parameter that follows from others unless given is not what follows."""
     return parameter.follows is not None and parameters[parameter.name] != parameter.follows(parameters)
 
@@ -389,7 +389,7 @@ def builder(entry: CatalogueEntry) -> Callable[..., Experiment]:
         return build
 
     @wraps(build)
-    def renamed(**arguments: Any) -> Experiment:
+    def renamed(**arguments: object) -> Experiment:
         return build(**{entry.renamed.get(k, k): v for k, v in arguments.items()})
 
     return renamed

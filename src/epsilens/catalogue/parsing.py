@@ -124,7 +124,7 @@ def given_numbers(said: Mapping[str, Any], *names: str) -> dict[str, float]:
     return {k: parse_number(option_flag(k), said[k], k) for k in names if said[k] is not None}
 
 
-def is_given(given: Any) -> bool:
+def is_given(given: object) -> bool:
     """Whether an option was given at all."""
     return given is not None and given is not False and not (isinstance(given, list | tuple) and not given)
 
@@ -162,7 +162,7 @@ def find_mechanism(name: str) -> MechanismEntry:
     raise _no_mechanism(name, MECHANISMS, why)
 
 
-def find_subject(name: str | None, given: Mapping[str, Any]) -> tuple[CatalogueEntry, dict[str, Any]]:
+def find_subject(name: str | None, given: Mapping[str, object]) -> tuple[CatalogueEntry, dict[str, Any]]:
     """What to explain: a mechanism, or a claim by what is ``given``, by its kind or by the name of a deployment.
 
     Beside the entry come the arguments that the name itself says.
@@ -244,7 +244,7 @@ def _no_mechanism(name: str, known: Mapping[str, CatalogueEntry], why: str = "")
 
 
 def builder_arguments(
-    entry: CatalogueEntry, options: Mapping[str, Any], *, chosen: str | None = None, spelled: Spelling = option_flag
+    entry: CatalogueEntry, options: Mapping[str, object], *, chosen: str | None = None, spelled: Spelling = option_flag
 ) -> dict[str, Any]:
     """The arguments of a mechanism or claim among the options, as its builder takes them; ``chosen`` may be left out.
 
@@ -277,7 +277,7 @@ def _hint(entry: CatalogueEntry, option: str, spelled: Spelling) -> str:
 
 
 def _what_to_give(
-    entry: CatalogueEntry, said: Mapping[str, Any], missing: str, chosen: str | None, spelled: Spelling
+    entry: CatalogueEntry, said: Mapping[str, object], missing: str, chosen: str | None, spelled: Spelling
 ) -> str:
     """What to give: the value that is missing, or one of several ways where nothing says yet which is meant."""
     ways = [
@@ -290,7 +290,7 @@ def _what_to_give(
     return f"give {', or '.join(dict.fromkeys(' and '.join(way) for way in ways[:3]))}"
 
 
-def target_parameter(mechanism: MechanismEntry, parameter: str | None, options: Mapping[str, Any]) -> str:
+def target_parameter(mechanism: MechanismEntry, parameter: str | None, options: Mapping[str, object]) -> str:
     """What is to be chosen: the parameter named, or the mechanism's own choice."""
     if parameter:
         return parameter.strip().replace("-", "_")
@@ -312,17 +312,17 @@ def _reading_numbers(options: Mapping[str, Any], spelled: Spelling) -> dict[str,
     }
 
 
-def explanation_arguments(options: Mapping[str, Any], spelled: Spelling = option_flag) -> dict[str, float]:
+def explanation_arguments(options: Mapping[str, object], spelled: Spelling = option_flag) -> dict[str, float]:
     """The readings' options under the names :func:`epsilens.show.explanation.explain` takes."""
     return {_IN_EXPLAIN.get(k, k): v for k, v in _reading_numbers(options, spelled).items()}
 
 
-def choice_arguments(options: Mapping[str, Any], spelled: Spelling = option_flag) -> dict[str, float]:
+def choice_arguments(options: Mapping[str, object], spelled: Spelling = option_flag) -> dict[str, float]:
     """The readings' options under the names the readings themselves take."""
     return {PARAMETERS[k].argument or k: v for k, v in _reading_numbers(options, spelled).items()}
 
 
-def condition_arguments(said: Mapping[str, Any], spelled: Spelling = option_flag) -> dict[str, Any]:
+def condition_arguments(said: Mapping[str, object], spelled: Spelling = option_flag) -> dict[str, Any]:
     """The conditions from text; records are independent unless it is said how many depend on each other.
 
     >>> condition_arguments({"records": "4", "full": True})
@@ -341,7 +341,7 @@ _LENGTHS = ("steps", "epochs")
 
 
 def normalise_options(
-    entry: CatalogueEntry, options: Mapping[str, Any], *, reading: str = "", spelled: Spelling = option_flag
+    entry: CatalogueEntry, options: Mapping[str, object], *, reading: str = "", spelled: Spelling = option_flag
 ) -> dict[str, Any]:
     """The options as the catalogue names them; ``reading`` is what a limit is on.
 
@@ -361,7 +361,7 @@ def normalise_options(
     return _as_schedule(result, spelled) if "schedule" in entry.takes else result
 
 
-def _delta_is_of_reading(entry: CatalogueEntry, options: Mapping[str, Any], reading: str) -> bool:
+def _delta_is_of_reading(entry: CatalogueEntry, options: Mapping[str, object], reading: str) -> bool:
     """Whether a δ belongs to the reading of ε rather than to the noise."""
     if "epsilon" not in entry.takes or reading == "epsilon":
         return True

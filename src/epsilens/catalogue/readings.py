@@ -39,7 +39,7 @@ class Reading:
     without: str = "0"
     example: str = ""
 
-    def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, given: Mapping[str, object]) -> dict[str, Any]:
         """The arguments with their defaults filled in, or a sentence about the one that is wrong."""
         allowed = {*self.required, *self.either, *self.optional}
         for name in given:
@@ -185,7 +185,7 @@ READINGS: dict[str, Reading] = {
 # fmt: on
 
 
-def find_reading(name: Any) -> Reading:
+def find_reading(name: object) -> Reading:
     """The reading of that name, or a sentence listing those there are."""
     if isinstance(name, str) and name == "tradeoff":  # an array has no one answer
         raise InputError("the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead", "reading")

@@ -202,7 +202,7 @@ def _limits() -> Completions:
     return [(f"{r.name.replace('_', '-')}=", r.label) for r in READINGS.values() if r.name != "tradeoff"]
 
 
-def _parameters(params: Mapping[str, Any]) -> Completions:
+def _parameters(params: Mapping[str, object]) -> Completions:
     key = str(params.get("mechanism") or "").strip().lower().replace("-", "_")
     return [(name, option_flag(name)) for name in MECHANISMS[key].takes] if key in MECHANISMS else []
 
@@ -275,7 +275,7 @@ class PanelCommand(TyperCommand):
         return [each for each in super().shell_complete(ctx, incomplete) if each.value not in hidden]
 
 
-def _mechanism(typed: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
+def _mechanism(typed: Mapping[str, object]) -> tuple[str, frozenset[str]]:
     """The mechanism that was typed, and the options that only others take; nothing where there is none."""
     key = str(typed.get("mechanism") or "").strip().lower().replace("-", "_")
     entry = MECHANISMS.get(key) or CLAIMS.get(key)
@@ -323,7 +323,7 @@ def command(name: str, run: Callable[[Options], None]) -> Callable[..., None]:
     """The function typer registers: its signature has every option the catalogue declares for the command."""
     options = {_identifier(o.name): o for o in command_options(name)}
 
-    def called(ctx: typer.Context, **_: Any) -> None:
+    def called(ctx: typer.Context, **_: object) -> None:
         run({options[k].name: v for k, v in ctx.params.items() if k in options})
 
     annotations: dict[str, Any] = {k: _annotation(o) for k, o in options.items()}
@@ -344,7 +344,7 @@ def _identifier(name: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _default(option: Option, none: Any) -> Any:
+def _default(option: Option, none: object) -> Any:
     if option.needed:
         return none
     if option.name == "format":

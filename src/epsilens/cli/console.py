@@ -305,7 +305,7 @@ def _usage(error: Any) -> str:
     return f"{message[:1].lower()}{message[1:]}: see '{where} --help'"
 
 
-def _expected(kind: Any) -> str:
+def _expected(kind: object) -> str:
     """What a value has to be, where its type says so."""
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return f"one of {', '.join(kind)}"

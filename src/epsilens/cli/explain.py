@@ -102,7 +102,7 @@ def _fixed_arguments(
     return {k: v for k, v in builder_arguments(entry, {**said, **first}, **more).items() if k not in series}
 
 
-def sweep_readings(entry: CatalogueEntry, named: Mapping[str, Any], said: Options) -> None:
+def sweep_readings(entry: CatalogueEntry, named: Mapping[str, object], said: Options) -> None:
     """Readings of a mechanism at many values of its parameters."""
     series = _series(said, entry.takes)
     fixed = {**named, **_fixed_arguments(entry, said, series)}

@@ -751,7 +751,7 @@ def _deployment_notes(known: Deployment) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _deployment_claim(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[str, Any]]:
+def _deployment_claim(name: str, said: Mapping[str, object]) -> tuple[Deployment, dict[str, Any]]:
     if said:
         raise InputError(
             f"{next(iter(said))} is given beside a published deployment: give its name alone, or the numbers alone",
@@ -775,7 +775,7 @@ def _deployment_claim(name: str, said: Mapping[str, Any]) -> tuple[Deployment, d
     return result, {"epsilon": result.epsilon, "delta": result.delta or 0.0}
 
 
-def _json_numbers(said: Mapping[str, Any]) -> dict[str, Any]:
+def _json_numbers(said: Mapping[str, object]) -> dict[str, Any]:
     return {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
 
 

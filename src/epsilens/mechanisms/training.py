@@ -379,7 +379,7 @@ def _segment(entry: dict[str, Any], several: bool, how: Batches) -> ScheduleSegm
     return ScheduleSegment(noise, sampling_rate(batch / n), count, n, batch, largest)
 
 
-def _as_scalar(value: Any, name: str = "") -> Any:
+def _as_scalar(value: object, name: str = "") -> Any:
     """A number for an array of no dimension, and for shares that are written as 1%."""
     value = parse_shares(value) if name in SHARES else value
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value

@@ -138,7 +138,7 @@ def sure(notion: Notion, epsilon: float) -> float:
     return min(chance, math.nextafter(1.0, 0.0))  # no finite ε allows certainty
 
 
-def promise(given: str, epsilon: float, of: str, **conditions: Any) -> Conversion:
+def promise(given: str, epsilon: float, of: str, **conditions: object) -> Conversion:
     """What a guarantee of ``epsilon`` in one notion promises in another: the smallest ε the implications give.
 
     ``conditions`` are those of :class:`Conditions`.
@@ -175,7 +175,7 @@ def promise(given: str, epsilon: float, of: str, **conditions: Any) -> Conversio
     return _shortest_chain(source, _checked_epsilon(epsilon), target, Conditions(**_checked_conditions(conditions)))
 
 
-def promises(given: str, epsilon: float, **conditions: Any) -> dict[str, Conversion | str]:
+def promises(given: str, epsilon: float, **conditions: object) -> dict[str, Conversion | str]:
     """The same for every other notion, or the sentence that says why it promises nothing there.
 
     Parameters
@@ -207,7 +207,7 @@ def promises(given: str, epsilon: float, **conditions: Any) -> dict[str, Convers
     return made
 
 
-def convert(wanted: str, epsilon: float, by: str = "dp", **conditions: Any) -> Conversion:
+def convert(wanted: str, epsilon: float, by: str = "dp", **conditions: object) -> Conversion:
     """The largest ε of the notion ``by`` that is sufficient for ``epsilon`` in the notion ``wanted``.
 
     Parameters

@@ -116,7 +116,7 @@ class FiniteMechanism(ValueSemantics):
         put(self, "_place", place)
 
     @classmethod
-    def of(cls, law: Callable[[Database], Any], records: int, values: Sequence[Any] = (0, 1)) -> FiniteMechanism:
+    def of(cls, law: Callable[[Database], Any], records: int, values: Sequence[object] = (0, 1)) -> FiniteMechanism:
         """From a function that gives the probabilities of the answers for a database, as a list or by name.
 
         ``values`` are those of every record, or one list of values for each record.
@@ -227,7 +227,7 @@ def _loss(epsilon: ArrayLike) -> float:
 
 
 def randomized_response(
-    epsilon: float, of: Callable[[Database], Hashable], records: int, values: Sequence[Any] = (0, 1)
+    epsilon: float, of: Callable[[Database], Hashable], records: int, values: Sequence[object] = (0, 1)
 ) -> FiniteMechanism:
     """The value of a function of the database, told truthfully e^ε times as often as any other value.
 
@@ -270,7 +270,7 @@ def randomized_response(
     return FiniteMechanism._from_logs(ratio, scale, every, answers)
 
 
-def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> FiniteMechanism:
+def noisy_sum(epsilon: float, records: int, values: Sequence[object] = (0, 1)) -> FiniteMechanism:
     """The sum of the records, whole numbers, with geometric noise and clamped to the sums that are possible.
 
     P(o|s) falls by e^{−ε/Δ} for each step away from s, where Δ is the most one record can change the sum; the two ends
@@ -311,7 +311,7 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> F
     return FiniteMechanism._from_logs(ratio, scale, every, answers.tolist())
 
 
-def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), cells: int = 1000) -> FiniteMechanism:
+def laplace_sum(epsilon: float, records: int, values: Sequence[object] = (0, 1), cells: int = 1000) -> FiniteMechanism:
     """The sum of the records with Laplace noise, told as the interval it falls in.
 
     The line is cut at every possible sum and into ``cells`` equal intervals between the smallest and the largest; two

@@ -220,7 +220,7 @@ def sweep(parameter: str, values: Iterable[float], readings: Mapping[str, Callab
     return [{parameter: x, **{name: float(read(x)) for name, read in readings.items()}} for x in values]
 
 
-def named_rows(names: str, rows: Iterable[Sequence[Any]]) -> list[Record]:
+def named_rows(names: str, rows: Iterable[Sequence[object]]) -> list[Record]:
     """A record for each row, its entries by these names.
 
     >>> named_rows("n, error", [(1, 0.5), (2, 0.25)])
@@ -330,7 +330,7 @@ def slug(words: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
-def _csv(records: Sequence[Mapping[str, Any]]) -> str:
+def _csv(records: Sequence[Mapping[str, object]]) -> str:
     names = list(dict.fromkeys(name for record in records for name in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, names, lineterminator="\n")
@@ -339,7 +339,7 @@ def _csv(records: Sequence[Mapping[str, Any]]) -> str:
     return out.getvalue()
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_cell(value: object) -> Any:
     if isinstance(value, float):
         return repr(value)
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value

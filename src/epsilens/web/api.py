@@ -146,7 +146,7 @@ def _whole(sent: Any) -> Any:
         return sent
 
 
-def _share(sent: Any) -> Any:
+def _share(sent: object) -> Any:
     """55% and 55 of 100 are shares too."""
     found = parse_share(sent) if isinstance(sent, str) else None
     return sent if found is None else found
@@ -185,7 +185,7 @@ def _with_parameters(
 ) -> Callable[..., JSONResponse]:
     """The endpoint with the catalogue's parameters in its signature, where it says ``**more``."""
 
-    def taking(**sent: Any) -> JSONResponse:
+    def taking(**sent: object) -> JSONResponse:
         return endpoint(**sent)
 
     only = inspect.Parameter.KEYWORD_ONLY
@@ -226,7 +226,7 @@ def _query_texts(request: Request, *without: str) -> dict[str, str]:
     return dict(pairs)
 
 
-def explain(request: Request, mechanism: str, **more: Any) -> JSONResponse:
+def explain(request: Request, mechanism: str, **more: object) -> JSONResponse:
     """What an adversary can do with one release: every reading, its baseline and the sentence."""
     try:
         return JSONResponse(view_state.explain_query(mechanism, _query_texts(request, "mechanism")).to_dict())
@@ -240,7 +240,7 @@ def choose(
     reading: str,
     at_most: Annotated[float, BeforeValidator(_share), Query(description="the limit")],
     parameter: Annotated[str | None, Query(description="what is chosen; ε or σ unless given", max_length=40)] = None,
-    **more: Any,
+    **more: object,
 ) -> JSONResponse:
     """The riskiest parameter that keeps a reading at or under a limit."""
     try:
@@ -262,7 +262,7 @@ def compare(
     b: _Setting = None,
     c: _Setting = None,
     d: _Setting = None,
-    **more: Any,
+    **more: object,
 ) -> JSONResponse:
     """Two to four settings side by side, each explained."""
     try:

@@ -301,7 +301,7 @@ def _explain_query(setting: SettingForm, of: SettingComparison) -> str:
     return urlencode({"mechanism": spoken, **option_texts(setting.asked.options), **of.unusual})
 
 
-def _options_text(options: Mapping[str, Any]) -> str:
+def _options_text(options: Mapping[str, object]) -> str:
     return ", ".join(f"{_option_label(k)} = {'yes' if v is True else v}" for k, v in options.items())
 
 

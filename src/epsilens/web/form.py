@@ -282,7 +282,7 @@ def _condition_entries(form: Mapping[str, str], prefix: str) -> ConditionField:
     )
 
 
-def to_yaml(release: Mapping[str, Any]) -> str:
+def to_yaml(release: Mapping[str, object]) -> str:
     return yaml.safe_dump(dict(release), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
 
 

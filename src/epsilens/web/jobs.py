@@ -117,7 +117,7 @@ class Jobs:
         self._known: dict[str, dict[str, Any]] = {}  # answers about bundled tables, which are nobody's secret
         self._closed = False
 
-    def start(self, task: str, upload: Upload | None = None, owner: str | None = None, **request: Any) -> Job:
+    def start(self, task: str, upload: Upload | None = None, owner: str | None = None, **request: object) -> Job:
         """Begin a task, or put it in line; the visitor's other job of this kind is ended.
 
         ``owner`` is the visitor (``request.state.visitor``); a job without one belongs to whoever holds it.

@@ -180,7 +180,7 @@ def templates() -> jinja2.Environment:
 _TEMPLATES = templates()
 
 
-def render(name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+def render(name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: object) -> HTMLResponse:
     return HTMLResponse(_TEMPLATES.get_template(name).render(**values), status, dict(headers or {}))
 
 
@@ -241,7 +241,7 @@ def unknown_file(name: str) -> Response:
     )
 
 
-def as_json(data: Any) -> str:
+def as_json(data: object) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -272,7 +272,7 @@ def oob_targets(*names: str) -> str:
     return ",".join(("#reproduce", *(f"#error-{n}" for n in names)))
 
 
-def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     r"""Rows as CSV; a text that a spreadsheet would run as a formula is marked as text.
 
     >>> csv_text(["name", "value"], [["=1+1", 0.5], ["a, b", None]])
@@ -285,7 +285,7 @@ def csv_text(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def _csv_cell(value: Any) -> Any:
+def _csv_cell(value: object) -> Any:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 

@@ -49,7 +49,7 @@ class LedgerTab:
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+    async def __call__(self, scope: MutableMapping[str, Any], receive: object, send: object) -> None:
         before = extra_views.set((("Ledger", "/ledger"),))
         try:
             await self.app(scope, receive, send)

@@ -81,7 +81,7 @@ class AssessmentReport(BaseModel):
         return next((r for r in self.risks if r.key == "membership" and r.reading == "success"), None)
 
 
-def parse_report(data: str | bytes | Mapping[str, Any]) -> AssessmentReport:
+def parse_report(data: str | bytes | Mapping[str, object]) -> AssessmentReport:
     """The report of a JSON file, or of an answer of ours; anything else is refused in a sentence."""
     try:
         if isinstance(data, Mapping):

@@ -236,7 +236,7 @@ class Laws:
         return self.places[some], logs[some] - np.logaddexp.reduce(logs[some])
 
 
-def noise(scale: Any, sigma: Any) -> tuple[str, float]:
+def noise(scale: object, sigma: object) -> tuple[str, float]:
     """Which noise, and how wide: exactly one of ``scale`` (Laplace) and ``sigma`` (Gaussian)."""
     if (scale is None) == (sigma is None):
         raise InputError("give exactly one of scale (Laplace noise) and sigma (Gaussian noise)")
@@ -294,9 +294,9 @@ def experiment(
     target: int,
     title: str,
     known: Mapping[int, float],
-    scale: Any = None,
-    sigma: Any = None,
-    pair: Any = None,
+    scale: object = None,
+    sigma: object = None,
+    pair: object = None,
 ) -> Experiment:
     """The test between two values of the target; without ``pair`` the two that are easiest to tell apart."""
     name, width = noise(scale, sigma)
@@ -367,7 +367,7 @@ class Contributions:
         """LSⱼ: how far each record alone can move the answer."""
         return np.asarray([float(a.max()) for a in self.amounts]) * self.unit
 
-    def number(self, record: int, value: Any) -> int:
+    def number(self, record: int, value: object) -> int:
         """Which of a record's values this is."""
         own = self.values[record]
         given = checks.scalar(f"the known value of record {record}", value, of="known")
@@ -378,7 +378,7 @@ class Contributions:
         return near
 
 
-def contributions(sizes: Sequence[int], values: Any, weights: ArrayLike | None) -> Contributions:
+def contributions(sizes: Sequence[int], values: object, weights: ArrayLike | None) -> Contributions:
     """Check the records' values (0, 1, 2, … unless given) and weights (1 unless given), and find the unit."""
     n = len(sizes)
     factor = np.ones(n) if weights is None else checks.real("weights", weights)

@@ -435,7 +435,12 @@ class Chain(CorrelatedRecords):
                             yield i, full
 
     def by_known(
-        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        *,
+        scale: object = None,
+        sigma: object = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others.
 
@@ -519,9 +524,9 @@ class Chain(CorrelatedRecords):
 
 def chain(
     initial: ArrayLike,
-    transition: Any,
+    transition: object,
     length: int | None = None,
-    values: Any = None,
+    values: object = None,
     weights: ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,

@@ -199,7 +199,12 @@ class Network(CorrelatedRecords):
                     yield {**known, j: number}
 
     def by_known(
-        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        *,
+        scale: object = None,
+        sigma: object = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)
@@ -231,7 +236,7 @@ def tree(
     parents: Sequence[int | None],
     root: ArrayLike,
     conditionals: Sequence[ArrayLike | None],
-    values: Any = None,
+    values: object = None,
     weights: ArrayLike | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -333,7 +338,7 @@ def tree(
 
 
 def network(
-    model: Any, values: Any = None, weights: ArrayLike | None = None, *, names: Sequence[str] | None = None
+    model: object, values: object = None, weights: ArrayLike | None = None, *, names: Sequence[str] | None = None
 ) -> Network:
     """A discrete Bayesian network of pgmpy, or the path of a BIF file, as records; its nodes in their own order.
 
@@ -416,11 +421,11 @@ def _states(table: Any, size: int) -> Array:
 
 
 def table(
-    joint: Any = None,
-    values: Any = None,
+    joint: object = None,
+    values: object = None,
     weights: ArrayLike | None = None,
     *,
-    rows: Any = None,
+    rows: object = None,
     names: Sequence[str] | None = None,
 ) -> JointTable:
     """Records with a joint distribution: ``joint[x₁, x₂, …]`` is the probability of these values together.
@@ -479,7 +484,7 @@ def table(
     return JointTable(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
 
 
-def _network_table(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
+def _network_table(model: object, values: object, weights: ArrayLike | None, names: Sequence[str] | None) -> JointTable:
     whole = network(model, values, weights, names=names)
     cells = math.prod(v.size for v in whole.parts.values)
     if cells > 2**20:
@@ -489,11 +494,11 @@ def _network_table(model: Any, values: Any, weights: ArrayLike | None, names: Se
     return whole.table()
 
 
-def _is_data_frame(data: Any) -> bool:
+def _is_data_frame(data: object) -> bool:
     return hasattr(data, "columns") and hasattr(data, "to_numpy")
 
 
-def _is_row_list(data: Any) -> bool:
+def _is_row_list(data: object) -> bool:
     """A list of tuples is rows, unless it can only be a two-way table of probabilities."""
     if not (isinstance(data, (list, tuple)) and data and all(isinstance(row, tuple) for row in data)):
         return False

@@ -419,7 +419,7 @@ class NormalRecords(ValueSemantics):
         own_noise: bool = True,
         time_limit: float | None = None,
         progress: Progress | None = None,
-        **arguments: Any,
+        **arguments: object,
     ) -> Choice:
         """The least noise that keeps a reading of the worst adversary at or under a limit.
 
@@ -476,7 +476,7 @@ class NormalRecords(ValueSemantics):
             choice = replace(choice, experiment=shown)
         return replace(choice, remarks=remarks)
 
-    def _record(self, name: str, value: Any) -> int:
+    def _record(self, name: str, value: object) -> int:
         return record_number(name, value, self.names)
 
     def _adversary_records(self, target: Any, known: Any) -> tuple[int, tuple[int, ...]]:
@@ -493,7 +493,7 @@ class NormalRecords(ValueSemantics):
         return i, tuple(given)
 
 
-def _flag(name: str, value: Any) -> bool:
+def _flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} is {value!r}: give True or False", name)
     return bool(value)

@@ -58,7 +58,7 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
+def record_number(name: str, value: object, names: tuple[str, ...]) -> int:
     """Which record this is, by its name or its number."""
     if not isinstance(value, str):
         return checks.integer(name, value, low=0, high=len(names) - 1)
@@ -67,12 +67,12 @@ def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
     return names.index(value)
 
 
-def checked_time_limit(time_limit: Any) -> float | None:
+def checked_time_limit(time_limit: object) -> float | None:
     """A time limit above zero, or none."""
     return None if time_limit is None else float(checks.positive("time_limit", checks.scalar("time_limit", time_limit)))
 
 
-def deadline_after(time_limit: Any) -> float:
+def deadline_after(time_limit: object) -> float:
     """When a time limit that begins now is over; never, where there is none."""
     limit = checked_time_limit(time_limit)
     return math.inf if limit is None else time.monotonic() + limit
@@ -173,7 +173,7 @@ def record_contributions(
     names: tuple[str, ...],
     worst: Callable[[float | None], Worst],
     without: Callable[[int, float | None], Worst],
-    time_limit: Any,
+    time_limit: object,
     progress: Progress | None,
 ) -> tuple[RecordContribution, ...]:
     """The worst case as it is and ``without`` each record's correlations, each in an equal share of the time."""
@@ -340,7 +340,9 @@ class NoiseRequirement(NamedTuple):
     limit: float
 
 
-def noise_requirement(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) -> NoiseRequirement:
+def noise_requirement(
+    reading: object, noise: str, at_most: object, arguments: Mapping[str, object]
+) -> NoiseRequirement:
     """A reading that such noise can keep under one limit; pure ε under Laplace noise is the leakage."""
     if not isinstance(reading, str):
         raise InputError(
@@ -432,7 +434,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         i = int(np.argmax(self.reach))
         return WorstPattern(risk.shift(float(self.reach[i])), i, tuple([0] * self.n))
 
-    def leakage(self, target: Record, known: Known = (), *, scale: Any = 1.0) -> float:
+    def leakage(self, target: Record, known: Known = (), *, scale: object = 1.0) -> float:
         """The exact prior differential privacy of one adversary under Laplace noise of this scale.
 
         max over ordered pairs x, x′ of sup_r log P(r | x_i = x, x_K)/P(r | x_i = x′, x_K). ``known`` maps records to
@@ -445,7 +447,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         return max((largest_leakage(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
 
     def experiment(
-        self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
+        self, target: Record, known: Known = (), *, scale: object = None, sigma: object = None, pair: object = None
     ) -> Experiment:
         """The test between two values of the target, with every reading, under Laplace or Gaussian noise.
 
@@ -469,7 +471,12 @@ class CorrelatedRecords(ValueSemantics, ABC):
         )
 
     def worst(
-        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        *,
+        scale: object = None,
+        sigma: object = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> Worst:
         """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
 
@@ -496,7 +503,12 @@ class CorrelatedRecords(ValueSemantics, ABC):
         )
 
     def contributions(
-        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        *,
+        scale: object = None,
+        sigma: object = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> tuple[RecordContribution, ...]:
         """Which records' correlations matter: how much the worst case falls when a record is made independent.
 
@@ -520,7 +532,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         noise: str = "laplace",
         time_limit: float | None = None,
         progress: Progress | None = None,
-        **arguments: Any,
+        **arguments: object,
     ) -> Choice:
         """The least noise that keeps a reading of the worst adversary at or under a limit.
 
@@ -585,7 +597,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             told, args = "epsilon", {"delta": 0.0}
         return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
-    def _risk(self, scale: Any, sigma: Any) -> RiskMeasure:
+    def _risk(self, scale: object, sigma: object) -> RiskMeasure:
         """The leakage under Laplace noise, ψ under Gaussian noise."""
         name, width = noise(scale, sigma)
         moved = float(self.reach.sum())
@@ -597,7 +609,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
             )
         return RiskMeasure("leakage" if name == "scale" else "psi", name, width)
 
-    def _record(self, name: str, value: Any) -> int:
+    def _record(self, name: str, value: object) -> int:
         return record_number(name, value, self.names)
 
     def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:

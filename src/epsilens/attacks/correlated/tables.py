@@ -335,7 +335,7 @@ class JointTable(CorrelatedRecords):
         possible = self.joint.sum(axis=tuple(j for j in range(self.n) if j not in known)) > 0
         return lambda numbers: bool(possible[numbers])
 
-    def leakage(self, target: int | str, known: Known = (), *, scale: Any = 1.0) -> float:
+    def leakage(self, target: int | str, known: Known = (), *, scale: object = 1.0) -> float:
         """As for all models; many known values at once.
 
         >>> from epsilens import correlated
@@ -428,7 +428,12 @@ class JointTable(CorrelatedRecords):
                     yield i, known
 
     def by_known(
-        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
+        self,
+        *,
+        scale: object = None,
+        sigma: object = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others (the curve of Figure 4).
 

@@ -118,7 +118,7 @@ def _gain(q: Array, d: Array, a: float) -> Array:
     return np.asarray(np.log1p((q - d) * z / (1 + d * z)))
 
 
-def backward(transition: Any, epsilon: ArrayLike, releases: int | None = None) -> Array:
+def backward(transition: object, epsilon: ArrayLike, releases: int | None = None) -> Array:
     """BPL_1 … BPL_T: the leakage about the current value from the releases so far.
 
     ``transition[x][y]`` is P(previous = y | current = x), one matrix or one per step; ``epsilon`` is one number, with
@@ -157,7 +157,7 @@ def backward(transition: Any, epsilon: ArrayLike, releases: int | None = None) -
     return out
 
 
-def forward(transition: Any, epsilon: ArrayLike, releases: int | None = None) -> Array:
+def forward(transition: object, epsilon: ArrayLike, releases: int | None = None) -> Array:
     """FPL_1 … FPL_T: the leakage about each value from its own release and those after it.
 
     ``transition[x][y]`` is P(next = y | current = x), one matrix or one per step.
@@ -186,7 +186,7 @@ def forward(transition: Any, epsilon: ArrayLike, releases: int | None = None) ->
     return backward(list(steps[::-1]) if e.size > 1 else transition, e[::-1])[::-1]
 
 
-def _steps(transition: Any, count: int) -> list[Array]:
+def _steps(transition: object, count: int) -> list[Array]:
     p = checks.real("transition", transition)
     if p.ndim == 3:
         if p.shape[0] != count and count > 0:
