@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from ...laws.piecewise import PiecewiseLaw
 from ...readings.law import Law
 from ...worlds import Worlds, WorldsKind
 from ..latent import mixture_pair
+
+#: Of one kind of noise; None for the other.
+Width: TypeAlias = float | None
 
 _SMALL = 0.1  # spans (in noise scales) below which N − 1 is followed instead of N
 _PLAIN = 600.0  # spans, with the smallest weight, up to which doubles hold e^{±span} directly
@@ -294,8 +297,8 @@ def experiment(
     target: int,
     title: str,
     known: Mapping[int, float],
-    scale: object = None,
-    sigma: object = None,
+    scale: Width = None,
+    sigma: Width = None,
     pair: object = None,
 ) -> Experiment:
     """The test between two values of the target; without ``pair`` the two that are easiest to tell apart."""

@@ -24,12 +24,13 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from .answer_laws import Contributions, Laws, contributions, convolve, largest_leakage, shift_sums, suprema
+from .answer_laws import Contributions, Laws, Width, contributions, convolve, largest_leakage, shift_sums, suprema
 from .records import (
     CorrelatedRecords,
     Outcome,
     Progress,
     RiskMeasure,
+    Seconds,
     Worst,
     WorstPattern,
     deadline_after,
@@ -435,12 +436,7 @@ class Chain(CorrelatedRecords):
                             yield i, full
 
     def by_known(
-        self,
-        *,
-        scale: object = None,
-        sigma: object = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Width = None, sigma: Width = None, time_limit: Seconds = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others.
 

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError, MissingExtra, type_phrase
-from .answer_laws import Contributions, Laws, contributions, convolve, shift_sums
-from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Worst, record_names
+from .answer_laws import Contributions, Laws, Width, contributions, convolve, shift_sums
+from .records import CorrelatedRecords, Outcome, Progress, RiskMeasure, Seconds, Worst, record_names
 from .tables import MOST_CELLS, TOTAL, JointTable, check_probabilities, log_odds_range
 
 _MOST_NUMBERS = 2**22  # in one factor
@@ -199,12 +199,7 @@ class Network(CorrelatedRecords):
                     yield {**known, j: number}
 
     def by_known(
-        self,
-        *,
-        scale: object = None,
-        sigma: object = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Width = None, sigma: Width = None, time_limit: Seconds = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...checks import Array
-from .normal_problem import AnswerShift, Problem, WorstNormal
+from .normal_problem import AnswerShift, Ints, Problem, WorstNormal
 from .records import Progress
 
 
@@ -84,7 +84,7 @@ class _State(NamedTuple):
     d: Array
     g: Array  # one row per undecided record, one column per id
     q: Any
-    ids: Any
+    ids: Ints
     unknown: int
     mask: int
 
@@ -136,7 +136,7 @@ class ParetoFront:
         self.held = np.full((2, _BUCKETS + 2), -1.0)
         self.per_bucket = _BUCKETS / max(variance, 1e-300) / (1 + 1e-6)
 
-    def add(self, own2: Array, shift2: Array, target: Any, mask: Any) -> None:
+    def add(self, own2: Array, shift2: Array, target: Ints, mask: Ints) -> None:
         """Merge candidates: in order of own variance only those stay that set a new record of shift."""
         own2, shift2 = np.concatenate((self.own2, own2)), np.concatenate((self.shift2, shift2))
         target, mask = np.concatenate((self.target, target)), np.concatenate((self.mask, mask))
@@ -183,8 +183,8 @@ class _Best(NamedTuple):
     """The largest value met so far, squared, and whose it is, by number of known records."""
 
     value: Array
-    target: Any
-    mask: Any
+    target: Ints
+    mask: Ints
 
 
 class _FrontBuffers(NamedTuple):
@@ -193,7 +193,7 @@ class _FrontBuffers(NamedTuple):
     """
 
     found: Array
-    found_ids: Any
+    found_ids: Ints
     reached: Array
     held: Array
     per_bucket: float
@@ -355,7 +355,7 @@ def _scan_sets(sets: _Sets, asked: _Query, so_far: _Best, front: ParetoFront) ->
     top = shift.max(axis=0)  # beyond A the coefficients are 0
     value, own2 = np.multiply(top, top, out=top), np.maximum(sets.q, 0.0) if mode != LEAKAGE else sets.q
 
-    def whose(c: Any) -> tuple[Any, Any]:
+    def whose(c: Ints) -> tuple[Ints, Ints]:
         """The target of each set, its largest coefficient, and who else is in it."""
         members = sets.mask | c
         who = np.argmax(np.where(members >> np.arange(n)[:, None] & 1 == 1, shift[:, c], -1.0), axis=0)
@@ -383,7 +383,7 @@ def _scan_sets(sets: _Sets, asked: _Query, so_far: _Best, front: ParetoFront) ->
 
 
 @lru_cache(maxsize=4)
-def _subsets_by_size(records: int) -> tuple[Any, Any]:
+def _subsets_by_size(records: int) -> tuple[Ints, Ints]:
     """The subsets of so many records, as bits, ordered by their size, and where each size begins."""
     size = np.zeros(1, dtype=np.int64)
     for _ in range(records):

@@ -19,12 +19,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 #: Correlation matrices with a smaller eigenvalue leave no digits.
 _LEAST_EIGENVALUE = 1e-12
@@ -276,7 +280,7 @@ def _positive(
     return max(targets, key=lambda i: alone[i]), ()
 
 
-def _factor(problem: Problem) -> tuple[float, Any, Any] | None:
+def _factor(problem: Problem) -> tuple[float, Array, Array] | None:
     """(±1, u, D) with Σ = D ± uuᵀ, if there is such a form with D > 0."""
     sd = np.sqrt(np.diag(problem.cov))
     r = problem.cov / sd[:, None] / sd
@@ -338,13 +342,13 @@ def _one_factor(
     return who[0], tuple(int(j) for j in who[1])
 
 
-def _ends(path: Any, top: Any, w: Any, sign: float, whole: float) -> set[int]:
+def _ends(path: Ints, top: Array, w: Array, sign: float, whole: float) -> set[int]:
     """How many records from the start of the order give the largest and the smallest ratio."""
     ratio = np.concatenate(([0.0], np.cumsum(top[path]) / (whole - sign * np.cumsum(w[path]))))
     return {int(ratio.argmax()), int(ratio.argmin())}
 
 
-def _fixed_size(others: Any, top: Any, w: Any, sign: float, whole: float, size: int, side: int) -> Any:
+def _fixed_size(others: Ints, top: Array, w: Array, sign: float, whole: float, size: int, side: int) -> Ints:
     """The ``size`` unknown records with the largest (side 1) or smallest ratio, by Dinkelbach's method."""
     chosen = kept = others[:size]
     if size == 0:
@@ -384,7 +388,7 @@ def _lines(problem: Problem) -> list[list[int]] | None:
     return lines if len(seen) == n else None  # a ring has no end
 
 
-def _side(problem: Problem, chain: list[int]) -> tuple[Any, Any]:
+def _side(problem: Problem, chain: list[int]) -> tuple[Array, Array]:
     """c and p (normal_bound) when the next 0, 1, 2, … records after ``chain[0]`` are unknown: eliminated outwards."""
     prec, a = problem.precision, problem.weights
     c, p = np.zeros(len(chain)), np.zeros(len(chain))

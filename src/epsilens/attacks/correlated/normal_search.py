@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...checks import Array
 from ...errors import InputError
 from . import normal_enumeration as enumeration
 from .normal_enumeration import jit, numba_available
-from .normal_problem import Problem, WorstNormal, closed_form
+from .normal_problem import Ints, Mask, Problem, WorstNormal, closed_form
 from .records import Progress
 
 FREE, UNKNOWN, KNOWN = 0, 1, 2
@@ -44,9 +45,9 @@ class _Node(NamedTuple):
     The Schur complement of Λ after U₀ and the inverse on U₁; a and Λ_i after U₀, Ma and MΛ_i of U₁; (c, p, g) of both.
     """
 
-    matrices: Any
-    vectors: Any
-    sums: Any
+    matrices: Array
+    vectors: Array
+    sums: Array
 
 
 class _SearchTask(NamedTuple):
@@ -55,8 +56,8 @@ class _SearchTask(NamedTuple):
     """
 
     own: float
-    links: Any
-    first: Any
+    links: Mask
+    first: Mask
     sparse: bool
     psi: bool
     variance: float
@@ -66,7 +67,7 @@ class _SearchTask(NamedTuple):
     close: float
 
 
-def _decide_record(node: _Node, mark: Any, j: int, to: int) -> None:
+def _decide_record(node: _Node, mark: Ints, j: int, to: int) -> None:
     """Decide record j: into U₀ (unknown) or out of U₁ (known); then it is free no more."""
     matrices, vectors, sums = node
     k, sign = (0, 1.0) if to == UNKNOWN else (1, -1.0)
@@ -85,7 +86,7 @@ def _decide_record(node: _Node, mark: Any, j: int, to: int) -> None:
 
 
 def _reduce_node(
-    node: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
+    node: _Node, mark: Ints, asked: _SearchTask, best: float, winner: Ints
 ) -> tuple[float, int, float, float]:
     """Fix every record that has only one way left, then name the one to branch on (−1: the node is closed).
 
@@ -144,7 +145,7 @@ def _reduce_node(
         _decide_record(node, mark, int(free[pick]), KNOWN if dirty else UNKNOWN)
 
 
-def _linked(links: Any, first: Any, inside: Any) -> Any:
+def _linked(links: Mask, first: Mask, inside: Mask) -> Mask:
     """The records linked to the target through records that are not known."""
     seen = first & inside
     while True:
@@ -155,7 +156,7 @@ def _linked(links: Any, first: Any, inside: Any) -> Any:
 
 
 def _reduce_node_loops(
-    at: _Node, mark: Any, asked: _SearchTask, best: float, winner: Any
+    at: _Node, mark: Ints, asked: _SearchTask, best: float, winner: Ints
 ) -> tuple[float, int, float, float]:
     """The same as :func:`_reduce_node`, written in plain loops for the compiler."""
     matrices, vectors, sums = at
@@ -270,7 +271,7 @@ def _reduce_node_loops(
     return best, -1, 0.0, 0.0
 
 
-def _node(prec: Any, a: Any, link: Any, status: Any) -> _Node:
+def _node(prec: Array, a: Array, link: Array, status: Ints) -> _Node:
     """A node from its definition."""
     m = a.size
     matrices, vectors, sums = np.zeros((2, m, m)), np.zeros((4, m)), np.zeros(6)
@@ -290,7 +291,7 @@ def _node(prec: Any, a: Any, link: Any, status: Any) -> _Node:
     return _Node(matrices, vectors, sums)
 
 
-def root_bounds(problem: Problem, sigma: float | None) -> Any:
+def root_bounds(problem: Problem, sigma: float | None) -> Array:
     """The bound of each target with every other record free, from one inverse: U₁ is all but i."""
     prec, a = problem.precision, problem.weights
     full = problem.cov @ a  # Λ⁻¹a
@@ -336,7 +337,7 @@ def branch_and_bound(
     sparse = bool(least == 0 and most == n - 1 and not (linked | np.eye(n, dtype=bool)).all())
     roots = root_bounds(problem, sigma)
     best = start if start is not None else WorstNormal(-1.0, 0, (), np.inf, 0)
-    heap: list[tuple[float, int, int, Any]] = []
+    heap: list[tuple[float, int, int, Ints]] = []
     for i in range(n) if targets is None else targets:
         heap.append((-float(roots[i]), len(heap), i, np.zeros(n - 1, dtype=np.int64)))
     heapq.heapify(heap)
@@ -350,13 +351,13 @@ def branch_and_bound(
         ready = compile is True or (
             now - began > _INTERPRETED_SECONDS and (deadline is None or deadline - now > _COMPILING)
         )
-        settle: Any = jit(_reduce_node_loops) if fast and ready else _reduce_node
+        settle = jit(_reduce_node_loops) if fast and ready else _reduce_node
         others = np.flatnonzero(np.arange(n) != i)
         links = linked[np.ix_(others, others)], linked[others, i]
         asked = _SearchTask(
             float(a[i]), *links, sparse, sigma is not None, variance, problem.trace, least, most, close=_CLOSE
         )
-        open_: list[Any] = [(-bound, mark, _node(prec[np.ix_(others, others)], a[others], prec[others, i], mark))]
+        open_ = [(-bound, mark, _node(prec[np.ix_(others, others)], a[others], prec[others, i], mark))]
         budget = max(10, min(_DIVE, 10**7 // n**2))  # every open node holds two n×n matrices
         while open_ and budget and (deadline is None or examined == 0 or time.monotonic() < deadline):
             bound, mark, node = open_.pop()
@@ -557,7 +558,7 @@ def _local_search(problem: Problem, sigma: float | None, i: int) -> WorstNormal:
     g[m:, :m], g[m:, m:] = g[:m, m:].T, -right.T @ inverse @ right
     unknown = np.ones(m, dtype=bool)
 
-    def values(c: Any, p: Any) -> Any:
+    def values(c: Array, p: Array) -> Any:
         return np.abs(a[i] + c) / (1.0 if sigma is None else np.sqrt(sigma * sigma + np.maximum(-p, problem.trace)))
 
     here = values(g[m, m + 1], g[m, m])

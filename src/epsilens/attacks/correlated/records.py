@@ -33,6 +33,7 @@ from ..latent import LatentAnswer, joint_law, mixture_pair
 from .answer_laws import (
     Contributions,
     Laws,
+    Width,
     displacement,
     excess,
     experiment,
@@ -45,6 +46,8 @@ from .answer_laws import (
 
 #: Called with the share of the work done (0 to 1) and a few words on where it stands.
 Progress: TypeAlias = Callable[[float, str], None]
+#: How long a search may take; None for as long as it takes.
+Seconds: TypeAlias = float | None
 
 
 def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
@@ -447,7 +450,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         return max((largest_leakage(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
 
     def experiment(
-        self, target: Record, known: Known = (), *, scale: object = None, sigma: object = None, pair: object = None
+        self, target: Record, known: Known = (), *, scale: Width = None, sigma: Width = None, pair: object = None
     ) -> Experiment:
         """The test between two values of the target, with every reading, under Laplace or Gaussian noise.
 
@@ -471,12 +474,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         )
 
     def worst(
-        self,
-        *,
-        scale: object = None,
-        sigma: object = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Width = None, sigma: Width = None, time_limit: Seconds = None, progress: Progress | None = None
     ) -> Worst:
         """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
 
@@ -503,12 +501,7 @@ class CorrelatedRecords(ValueSemantics, ABC):
         )
 
     def contributions(
-        self,
-        *,
-        scale: object = None,
-        sigma: object = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Width = None, sigma: Width = None, time_limit: Seconds = None, progress: Progress | None = None
     ) -> tuple[RecordContribution, ...]:
         """Which records' correlations matter: how much the worst case falls when a record is made independent.
 

@@ -18,8 +18,18 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .answer_laws import Contributions, Laws, displacement, merge_sums, suprema
-from .records import CorrelatedRecords, Known, Outcome, Progress, RiskMeasure, Worst, WorstPattern, deadline_after
+from .answer_laws import Contributions, Laws, Width, displacement, merge_sums, suprema
+from .records import (
+    CorrelatedRecords,
+    Known,
+    Outcome,
+    Progress,
+    RiskMeasure,
+    Seconds,
+    Worst,
+    WorstPattern,
+    deadline_after,
+)
 
 _BLOCK = 200_000  # numbers handled at once: about a second-level cache
 _TIE = 1 + 1e-14  # a rounding error is no worse adversary
@@ -428,12 +438,7 @@ class JointTable(CorrelatedRecords):
                     yield i, known
 
     def by_known(
-        self,
-        *,
-        scale: object = None,
-        sigma: object = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Width = None, sigma: Width = None, time_limit: Seconds = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others (the curve of Figure 4).
 
