@@ -21,10 +21,11 @@ from operator import attrgetter
 from pathlib import Path
 
 import epsilens as el
+from epsilens.overview import marked_curve
 from epsilens.papers import PAPERS, Paper, reproduction
 from epsilens.papers.errata import ERRATA, PREFACE
 from epsilens.papers.items import Agreement, Item
-from epsilens.show.charts import Chart, roc
+from epsilens.show import charts
 from epsilens.show.charts.lines import Axis, Series, lines
 
 from .examples import check
@@ -116,7 +117,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 # -- the papers ---------------------------------------------------------------------------------------------------
 
 
-def picture(chart: Chart, name: str, folder: Path, static: str = "../_static") -> str:
+def picture(chart: charts.Chart, name: str, folder: Path, static: str = "../_static") -> str:
     """A chart in both palettes and for both widths, and what it says for those who cannot see it."""
     made = []
     label = html.escape(chart.label, quote=True)
@@ -243,7 +244,7 @@ def gallery_page(papers: Sequence[Paper], folder: Path) -> str:
 # -- the picture of the one idea ----------------------------------------------------------------------------------
 
 
-def two_worlds(epsilon: float = 1.0) -> Chart:
+def two_worlds(epsilon: float = 1.0) -> charts.Chart:
     """What is published with the person and without, and where the best guess draws its line."""
     at = [x / 50 for x in range(-200, 251)]
     law = [tuple((x, epsilon / 2 * math.exp(-epsilon * abs(x - shift))) for x in at) for shift in (0.0, 1.0)]
@@ -260,7 +261,7 @@ def two_worlds(epsilon: float = 1.0) -> Chart:
 
 def drawn_into(page: Path, folder: Path) -> None:
     """Put the pictures of the one idea where a page asks for them."""
-    both = (two_worlds(), roc(el.laplace(epsilon=1.0)))
+    both = (two_worlds(), charts.marked(marked_curve(el.laplace(epsilon=1.0), "roc")))
     made = "\n\n".join(picture(chart, f"idea-{k}", folder, "_static") for k, chart in enumerate(both))
     text = page.read_text("utf-8")
     marked = "<!-- picture: the one idea -->"

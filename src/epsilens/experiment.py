@@ -16,6 +16,7 @@ from .checks import Array, Real, Several, float_or_array
 from .errors import InputError
 from .numerics.formatting import short_repr
 from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
+from .overview import USUAL, Overview, curves, many_readings, overview
 from .readings import curve, guesses
 from .readings.law import Exactness, Law
 from .results import ChartLike, ChartsLike, Result, presenter
@@ -754,13 +755,14 @@ class Experiment(ValueSemantics, Result):
         >>> sorted({point["series"] for point in chart.data})
         ['gaussian(sigma=1)', 'laplace(epsilon=1)', 'without the release']
         """
-        asked = {
-            "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
-            "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
-        }
-        if isinstance(name, list | tuple):
-            return presenter().charts([presenter().chart(self, one, against=against, **asked) for one in name])
-        return presenter().chart(self, name, against=against, **asked)
+        prior, fpr = (
+            float(checks.probability(key, checks.scalar(key, value))) for key, value in (("prior", prior), ("fpr", fpr))
+        )
+        drawn = [
+            presenter().curves(curves(self, one, against=against, prior=prior, fpr=fpr))
+            for one in (name if isinstance(name, list | tuple) else [name])
+        ]
+        return presenter().charts(drawn) if isinstance(name, list | tuple) else drawn[0]
 
     def frame(self, **arguments: float) -> Any:
         """Every reading as a pandas DataFrame, a row each.
@@ -789,7 +791,30 @@ class Experiment(ValueSemantics, Result):
         >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
         '0.696735'
         """
-        return presenter().frame(self, **arguments)
+        for name in arguments:
+            if name not in USUAL:
+                raise InputError(f"a frame takes no {name!r}: give one of {', '.join(USUAL)}", parameter=name)
+        if self.many:
+            return presenter().table(many_readings(self, {**USUAL, **arguments}))
+        return presenter().frame(self.overview(**arguments))
+
+    def overview(self, **arguments: float) -> Overview:
+        """Every reading at once: what reports and tables are made of.
+
+        Parameters
+        ----------
+        **arguments : float
+            Those of the readings: prior, fpr, delta, …
+
+        Returns
+        -------
+        Overview
+            Numbers without words.
+        """
+        return overview(self, **arguments)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        return self if self.many else self.overview()._shown(pictures)
 
     def __repr__(self) -> str:
         if self.parts:

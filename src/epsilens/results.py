@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from .overview import Curves
+
 
 class ChartLike(Protocol):
     """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""
@@ -71,8 +73,9 @@ class Presenter(Protocol):
     def explained(self, experiment: Result, **arguments: Any) -> Result: ...
     def chart(self, result: Result, name: str, **asked: Any) -> ChartLike: ...
     def charts(self, some: Sequence[ChartLike]) -> ChartsLike: ...
-    def table(self, rows: Sequence[dict[str, Any]], index: str = "") -> Any: ...
-    def frame(self, experiment: Result, **arguments: float) -> Any: ...
+    def curves(self, points: Curves) -> ChartLike: ...
+    def table(self, rows: Sequence[dict[str, Any]] | dict[str, Any], index: str = "") -> Any: ...
+    def frame(self, result: Result) -> Any: ...
     def board(self, assessment: Result) -> str: ...
     def board_pdf(self, assessment: Result) -> bytes: ...
     def registry(self, assessment: Result) -> str: ...
@@ -99,25 +102,29 @@ class Result:
     #: The kind of result, which decides its presenter.
     shown_as: ClassVar[str] = ""
 
+    def _shown(self, pictures: bool = False) -> Result:
+        """What is presented: a result that stores all that its sentences, or its ``pictures`` too, will tell."""
+        return self
+
     def to_text(self, width: int = 80) -> str:
         """Plain text."""
-        return presenter().text(self, width)
+        return presenter().text(self._shown(), width)
 
     def to_terminal(self, width: int = 80) -> str:
         """Text with the emphasis of a terminal."""
-        return presenter().terminal(self, width)
+        return presenter().terminal(self._shown(), width)
 
     def to_markdown(self) -> str:
         """Markdown: the sentence, then tables."""
-        return presenter().markdown(self)
+        return presenter().markdown(self._shown())
 
     def to_html(self) -> str:
         """A self-contained page with its charts."""
-        return presenter().html(self)
+        return presenter().html(self._shown(pictures=True))
 
     def to_pdf(self) -> bytes:
         """What the page shows as a PDF on A4, with its charts; nothing to install."""
-        return presenter().pdf(self)
+        return presenter().pdf(self._shown(pictures=True))
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -133,7 +140,7 @@ class Result:
 
     def to_html_fragment(self) -> str:
         """The sentence, pictures and tables for a notebook: no scripts, nothing to fetch or install."""
-        return presenter().fragment(self)
+        return presenter().fragment(self._shown(pictures=True))
 
     def __str__(self) -> str:
         return self.to_text()
@@ -150,7 +157,7 @@ class SentenceResult(Result):
     @property
     def sentence(self) -> str:
         """The finding for a lay reader, with its baseline."""
-        return presenter().sentence(self)
+        return presenter().sentence(self._shown())
 
 
 class ShortResult(Result):

@@ -9,6 +9,7 @@ import pytest
 
 import epsilens as el
 from epsilens.notions.implications import find
+from epsilens.overview import case_curves
 from epsilens.show.charts.curves import cases_roc
 from epsilens.show.document import flat
 from epsilens.show.explanation import explain
@@ -78,7 +79,7 @@ def test_the_curves_are_the_cases() -> None:
     c = el.claim(epsilon=8, delta=1e-6)
     named = [(str(case.noise), case.experiment) for case in c.cases if case.experiment is not None]
     assert {row["series"] for row in c.chart().data} >= {"Nothing else is known", "Gaussian noise"}
-    chart = cases_roc(named, 0.1)
+    chart = cases_roc([name for name, _ in named], case_curves(c, 0.1), 0.1)
     drawn = {row["series"] for row in chart.data}
     assert drawn >= {"any", "laplace", "gaussian", "training", "without the release"}
     for name, e in named:

@@ -14,9 +14,8 @@ import pytest
 import epsilens as el
 from epsilens.catalogue.readings import find_reading
 from epsilens.laws.composition import evaluator
-from epsilens.show.explanation import Explanation, _in_time, chosen, command_line, explain
-from epsilens.show.readings import best_guess
-from epsilens.show.sentences import mechanism
+from epsilens.overview import best_guess, in_time
+from epsilens.show.explanation import Explanation, chosen, command_line, explain
 
 EXPERIMENTS: dict[str, Callable[[], el.Experiment]] = {
     "laplace": lambda: el.laplace(epsilon=1.0),
@@ -212,7 +211,7 @@ def test_options_are_quoted_for_the_shell() -> None:
 def test_95_of_100_answers_fall_within(
     build: Callable[[], el.Experiment], noise: Callable[[np.random.Generator, int], np.ndarray]
 ) -> None:
-    found = re.search(r"±([\d.]+) of the truth", mechanism(build()))
+    found = re.search(r"±([\d.]+) of the truth", explain(build()).mechanism)
     assert found
     within = float(found[1])
     drawn = np.abs(noise(np.random.default_rng(1), 200_000))
@@ -233,7 +232,9 @@ def _staircase(rng: np.random.Generator, n: int, epsilon: float, sensitivity: fl
 
 
 def test_replacing_a_record_is_said() -> None:
-    assert mechanism(el.laplace(epsilon=1, neighbours="replace")).startswith("Changing one person's record moves")
+    assert explain(el.laplace(epsilon=1, neighbours="replace")).mechanism.startswith(
+        "Changing one person's record moves"
+    )
 
 
 # -- choices ------------------------------------------------------------------------------------------------------
@@ -348,17 +349,17 @@ def test_what_people_do_before_anyone_sees_their_answers(experiment: el.Experime
 
 def test_what_is_not_reached_is_asked_less_of(monkeypatch: pytest.MonkeyPatch) -> None:
     easy = el.dpsgd(sigma=1.0, rate=0.01, steps=100)
-    assert _in_time(easy, 0.5) is easy
-    assert _in_time(el.laplace(epsilon=1.0), 0.5).law.reached
+    assert in_time(easy, 0.5) is easy
+    assert in_time(el.laplace(epsilon=1.0), 0.5).law.reached
     monkeypatch.setattr(evaluator, "MOST_WORK", 2**8)  # so that nothing hard is reached
     given: dict[str, Any] = {"sigma": 0.3, "rate": 1e-6, "steps": 10**6}
     hard = el.dpsgd(**given)
-    rough = _in_time(hard, 0.5)
+    rough = in_time(hard, 0.5)
     assert not hard.law.reached
     assert rough.law.width == 0.05
     assert rough.parameters == hard.parameters
     wide = el.dpsgd(**given, width=0.2)  # never narrower than was asked for
-    assert _in_time(wide, 0.5).law.width == 0.2
+    assert in_time(wide, 0.5).law.width == 0.2
 
 
 def test_an_explanation_of_what_is_not_reached_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -233,7 +233,7 @@ def test_belief_in_absence_is_told_where_it_is_the_stronger() -> None:
 
 def test_an_answer_that_settles_one_side_only() -> None:
     e = el.mechanisms.finite([0.5, 0.5], [1.0, 0.0])  # the second answer is seen without the person only
-    table = {row.key: row for row in rows(e, question(e), dict(explain(e).arguments))}
+    table = {row.key: row for row in rows(e.overview(), question(e))}
     assert table["posterior"].value == pytest.approx(2 / 3)
     assert table["posterior_reversed"].value == 1
     assert table["posterior_reversed"].words.endswith("leave as little doubt as one likes that it is the first world.")

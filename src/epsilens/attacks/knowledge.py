@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -616,6 +616,10 @@ class Informed(ValueSemantics, Result):
     def fbeta(self, beta: ArrayLike = 1.0) -> Number:
         """The largest Fβ."""
         return self.experiment.fbeta(beta, self.prior)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        about = replace(self.experiment.overview(prior=self.prior), knowledge=self.knowledge)
+        return about._shown(pictures)
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""

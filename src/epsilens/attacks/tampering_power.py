@@ -16,8 +16,9 @@ Definition 8 calls the Chernoff bound the stronger one; it is the weaker.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ from ..numerics.roots import root
 from ..numerics.special import probit_gap
 from ..numerics.values import ValueSemantics
 from ..readings.law import Latent, Law
-from ..results import ShortResult
+from ..results import Result, ShortResult
 from ..worlds import TAMPERING
 
 TESTS = ("one-sided", "two-sided", "optimal")
@@ -161,6 +162,19 @@ class Tampering(Experiment):
         below, above = (left, right) if up else (-right, -left)
         return _rule("optimal", (right if up else -right) * unit, below * unit, above * unit, a, self.law.roc(a))
 
+    def tests(self, fpr: float = 0.05, power: float = 0.9) -> TamperingTests:
+        """Every test for this bias at a share of false alarms, and what is noticed how often."""
+        p, back = self.parameters, self.reverse()
+        given = p, p["stretch"], float(fpr), power
+        rules = (self.optimal(fpr), self.one_sided(fpr), self.two_sided(fpr))
+        divergences = {"kl": self.kl(), "reverse_kl": back.kl(), "chernoff": self.chernoff()}
+        sizes = hidden_sizes(*given[:3], sorted({0.5, power}))
+        apart = {name: float(value) for name, value in divergences.items()}
+        return TamperingTests(*given, sizes, self, rules, apart, _detectable(p, power, fpr))
+
+    def _shown(self, pictures: bool = False) -> Result:
+        return self if self.many else self.tests()._shown(pictures)
+
     def chernoff_coefficient(self, a: ArrayLike) -> Number:
         """C_a = −log ∫ f0^a·f1^{1−a} in nats: Rényi's divergence times 1 − a. Its maximum over a is :meth:`chernoff`.
 
@@ -195,6 +209,126 @@ def _rule(test: str, threshold: Any, below: Any, above: Any, fpr: Array, power: 
         float_or_array(fpr),
         float_or_array(power),
     )
+
+
+@dataclass(frozen=True)
+class PowerPoints:
+    """The share noticed against the size of a bias: by the best test, and by the two-sided one.
+
+    ``half`` is the size of which half are noticed.
+    """
+
+    bias: tuple[float, ...]
+    best: tuple[float, ...]
+    two_sided: tuple[float, ...]
+    half: float
+
+
+@dataclass(frozen=True)
+class HiddenBias(Result):
+    """How far false records move an answer at some share of false alarms and stay hidden behind this noise.
+
+    ``sizes`` says for several shares noticed at which size each test reaches them.
+    """
+
+    parameters: Mapping[str, Any]
+    stretch: float
+    fpr: float
+    power: float
+    sizes: Sequence[Mapping[str, float | None]]
+
+    @property
+    def unit(self) -> float:
+        """What sizes are measured in: the scale or the standard deviation."""
+        return _unit(self.parameters)
+
+    @property
+    def bias(self) -> float | None:
+        """What the false records add, where it is given."""
+        return None
+
+    @cached_property
+    def points(self) -> PowerPoints | None:
+        """The share noticed by the size of the bias, for a chart; None where no size is noticed."""
+        noise, theta, fpr, unit = self.parameters["noise"], self.stretch, self.fpr, self.unit
+        top = boundary("two-sided", noise, theta, fpr, max(0.99, fpr))
+        if not math.isfinite(top):
+            return None
+        most = max(top, 1e-9 if self.bias is None else 1.15 * abs(self.bias) / unit, 1e-3)
+        places = np.linspace(0.0, most, 121)
+        alpha = np.asarray(fpr)
+        best = tuple(float(tampering_law(noise, np.asarray(m), theta).roc(alpha)) for m in places)
+        two = tuple(float(v) for v in power_of("two-sided", noise, places, theta, alpha))
+        half = boundary("optimal", noise, theta, fpr, 0.5) * unit
+        return PowerPoints(tuple(float(m * unit) for m in places), best, two, half)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        if pictures:
+            _ = self.points
+        return self
+
+
+@dataclass(frozen=True)
+class TamperingTests(HiddenBias):
+    """The tests for one bias: the optimal, the one-sided and the two-sided, and how far apart the two worlds are.
+
+    ``needed`` is the ε at which a share ``power`` would be noticed; None where no ε says so.
+    """
+
+    shown_as = "tampering"
+
+    experiment: Tampering
+    rules: tuple[Rule, ...]
+    divergences: Mapping[str, float]
+    needed: float | None
+
+    @property
+    def bias(self) -> float:
+        """What the false records add together."""
+        return float(self.parameters["bias"])
+
+
+@dataclass(frozen=True)
+class HiddenLimit(HiddenBias):
+    """The largest ``size`` of which at most a share ``power`` is noticed, however it is tested."""
+
+    size: float
+
+
+def _unit(parameters: Mapping[str, Any]) -> float:
+    return float(parameters["sigma" if parameters["noise"] == "gaussian" else "scale"])
+
+
+def hidden_limit(parameters: Mapping[str, Any], theta: float, fpr: float, power: float) -> HiddenLimit:
+    """How far false records can move an answer and stay hidden behind this noise."""
+    powers = sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power})
+    sizes = hidden_sizes(parameters, theta, fpr, [q for q in powers if q >= fpr])
+    size = boundary("optimal", parameters["noise"], theta, fpr, power) * _unit(parameters)
+    return HiddenLimit(parameters, theta, fpr, power, sizes, size)
+
+
+def hidden_sizes(
+    parameters: Mapping[str, Any], theta: float, fpr: float, powers: Sequence[float]
+) -> list[dict[str, float | None]]:
+    """For each share noticed, the size at which each test reaches it; null where none does."""
+    noise, unit = parameters["noise"], _unit(parameters)
+    return [
+        {"power": p, **{t.replace("-", "_"): json_value(boundary(t, noise, theta, fpr, p) * unit) for t in TESTS}}
+        for p in powers
+    ]
+
+
+def _detectable(p: Mapping[str, Any], power: float, fpr: float) -> float | None:
+    """The ε at which a bias is noticed so often; None where the noise has none, or no ε does it."""
+    if p["noise"] == "gaussian" and "delta" not in p:
+        return None
+    try:
+        return epsilon_to_detect(
+            bias=float(p["bias"]), sensitivity=p["sensitivity"], stretch=float(p["stretch"]), noise=p["noise"],
+            delta=p.get("delta"), calibration=p.get("calibration", "analytic"), fpr=fpr, power=power,
+        )  # fmt: skip
+    except NoSolutionError:
+        return None
 
 
 def tampering(

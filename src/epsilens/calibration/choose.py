@@ -10,7 +10,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, overload
 
@@ -29,6 +29,7 @@ from ..laws.sums import LaplaceSumShift
 from ..numerics.formatting import ceil_digits, floor_digits
 from ..numerics.special import half_normal_quantile, probit_gap
 from ..numerics.values import FrozenMapping, ValueSemantics
+from ..overview import Overview
 from ..results import ChartLike, Result, presenter
 from ..shares import parse_shares
 from .search import (
@@ -361,11 +362,26 @@ class Choice(ValueSemantics, Result):
         >>> [point for point in chosen.chart().data if "chosen" in point["series"]]
         [{'series': 'chosen 0.2107', 'x': 0.2107210313156..., 'y': 0.55}]
         """
-        return presenter().chart(self, self.reading_name)
+        from .sweep import points_around  # late: a sweep needs what is here
+
+        return presenter().chart(self, self.reading_name, points=points_around(self))
 
     def frame(self, **arguments: float) -> Any:
         """Every reading at the chosen value as a pandas DataFrame: :meth:`Experiment.frame`."""
         return self.experiment.frame(**arguments)
+
+    def overview(self) -> Overview:
+        """Every reading at the chosen value."""
+        args = self.arguments
+        taken = {k: v for k, v in args.items() if k in ("prior", "fpr", "beta", "baseline", "level")}
+        if self.reading_name == "delta":
+            taken["epsilon_for_delta"] = args["epsilon"]
+        if self.reading_name == "epsilon" and args["delta"] > 0:
+            taken["delta"] = args["delta"]
+        return replace(self.experiment.overview(**taken), choice=self, hidden=self.unseen)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        return self.overview()._shown(pictures)
 
     @property
     def note(self) -> str:

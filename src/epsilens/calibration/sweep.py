@@ -19,9 +19,10 @@ from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..numerics.values import FrozenMapping, ValueSemantics
+from ..overview import MOST, USUAL, Curves, Overview, curves, named_experiments
 from ..results import ChartLike, ChartsLike, Result, presenter
 from ..shares import SHARES, parse_shares
-from .choose import build_experiment, check_parameter, is_array_like, reading_argument
+from .choose import Choice, build_experiment, check_parameter, is_array_like, reading_argument
 
 T = TypeVar("T")
 #: Told how many are done, and of how many; or whether to show it.
@@ -346,10 +347,29 @@ def _vectorised(
     return np.stack([np.stack([np.broadcast_to(e, len(values)) for e in pair], axis=-1) for pair in ends], axis=1)
 
 
-# Compare: several experiments side by side, as text, a table and a chart.
+def points_around(choice: Choice, points: int = 33) -> list[tuple[float, float]]:
+    """The reading of a choice at values around the chosen one, for a chart."""
+    if choice.mechanism is None:
+        raise InputError("this choice was read back without its mechanism: choose again to draw it")
+    at, whole = choice.value, isinstance(choice.value, int)
+    tried = np.geomspace(at / 3, at * 3, points) if at > 0 else np.linspace(-1, 1, points)
+    tried = np.unique(np.append(np.round(tried) if whole else tried, at))
+    result = []
+    for value in tried.tolist():
+        if value == at:
+            result.append((at, choice.reading))
+            continue
+        try:  # the mechanism may end before the axis does
+            read = sweep(choice.mechanism, reading={choice.reading_name: dict(choice.arguments)}, given=choice.given,
+                         progress=False, **{choice.parameter: [value]})  # fmt: skip
+        except InputError:
+            continue
+        if math.isfinite(high := float(read[choice.reading_name][0])):
+            result.append((value, high))
+    return result
 
-#: Lines that can be told apart in one chart.
-MOST = 8
+
+# Compare: several experiments side by side, as text, a table and a chart.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,23 +385,48 @@ class Comparison(ValueSemantics, Result):
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", FrozenMapping(self.arguments))
 
+    def overview(self, pictures: bool = False) -> ComparisonOverview:
+        """Every reading of each at the same arguments, that of δ being the first one's; ``pictures`` take curves."""
+        for name in self.arguments:
+            if name not in USUAL:
+                raise InputError(f"a comparison takes no {name!r}: give one of {', '.join(USUAL)}", parameter=name)
+        given = dict(self.arguments)
+        first = self.experiments[0].overview(**given)
+        given["epsilon_for_delta"] = first.arguments["epsilon_for_delta"]
+        each = (first, *(e.overview(**given) for e in self.experiments[1:]))
+        drawn = tuple(self._curves(name) for name in ("roc", "profile") if pictures)
+        return ComparisonOverview(self.names, each, drawn)
+
+    def _curves(self, name: str) -> Curves:
+        first, *rest = self.experiments
+        asked = {key: self.arguments[key] for key in ("prior", "fpr") if key in self.arguments}
+        return curves(first, name, against=dict(zip(self.names[1:], rest, strict=True)), called=self.names[0], **asked)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        return self.overview(pictures)
+
     def frame(self) -> Any:
         """Every reading as a pandas DataFrame: a row each, a column for each experiment and what no release reads."""
-        return presenter().frame(self)
+        return presenter().frame(self.overview())
 
     def chart(self, name: str | Sequence[str] = "roc") -> ChartLike | ChartsLike:
         """Their curves over each other; the names are those of :meth:`Experiment.chart`."""
-        first, *rest = self.experiments
-        asked = {key: self.arguments[key] for key in ("prior", "fpr") if key in self.arguments}
-        others = dict(zip(self.names[1:], rest, strict=True))
-        result = [
-            presenter().chart(first, one, against=others, called=self.names[0], **asked)
-            for one in ([name] if isinstance(name, str) else name)
-        ]
+        result = [presenter().curves(self._curves(one)) for one in ([name] if isinstance(name, str) else name)]
         return result[0] if isinstance(name, str) else presenter().charts(result)
 
     def to_dict(self) -> dict[str, Any]:
-        return presenter().data(self)
+        return presenter().data(self.overview())
+
+
+@dataclass(frozen=True)
+class ComparisonOverview(Result):
+    """A comparison with everything read: an overview of each, and their curves where they are drawn."""
+
+    shown_as = "comparison"
+
+    names: tuple[str, ...]
+    each: tuple[Overview, ...]
+    curves: tuple[Curves, ...] = ()
 
 
 def compare(experiments: object, *more: object, **arguments: float) -> Comparison:
@@ -431,26 +476,3 @@ def compare(experiments: object, *more: object, **arguments: float) -> Compariso
     if len(given) > MOST:
         raise InputError(f"experiments has {len(given)}: give at most {MOST} to compare, or use sweep", "experiments")
     return Comparison(names, given, {name: checks.scalar(name, value) for name, value in arguments.items()})
-
-
-def named_experiments(parameter: str, given: object) -> tuple[tuple[str, ...], tuple[Experiment, ...]]:
-    """Experiments with names of their own, which tell them apart: those given, or what each of them is."""
-    if isinstance(given, Mapping):
-        names, listed = [str(name) for name in given], list(given.values())
-    else:
-        listed = list(given) if isinstance(given, list | tuple) else [given]
-        names = []
-    result = []
-    for value in listed:
-        one = value if isinstance(value, Experiment) else getattr(value, "experiment", None)
-        if not isinstance(one, Experiment):
-            raise InputError(
-                f"{parameter} has a {type(value).__name__}: give experiments, such as laplace(epsilon=1)", parameter
-            )
-        if one.many:
-            raise InputError(f"{parameter} has one of many numbers: give single ones, or use sweep", parameter)
-        result.append(one)
-    names = names or [one.label or repr(one) for one in result]
-    twice = {name for name in names if names.count(name) > 1}
-    titles = [f"{name} ({names[: i + 1].count(name)})" if name in twice else name for i, name in enumerate(names)]
-    return tuple(titles), tuple(result)

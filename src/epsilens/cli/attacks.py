@@ -118,7 +118,7 @@ _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 def _power_report(said: Options) -> Report:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
-    from ..attacks.tampering_power import checked_stretch, epsilon_to_detect, tampering
+    from ..attacks.tampering_power import checked_stretch, epsilon_to_detect, hidden_limit, tampering
     from ..show.tampering import about, limits, price
 
     given, bias = _noise_arguments(said, *_NOISE), said["bias"]
@@ -130,14 +130,14 @@ def _power_report(said: Options) -> Report:
     if bias is not None:
         moved = checks.scalar("bias", parse_number("--bias", bias, "bias"))
         if noisy:
-            return about(tampering(bias=moved, stretch=stretch, **given), a, p)
+            return about(tampering(bias=moved, stretch=stretch, **given).tests(a, p))
         needed = epsilon_to_detect(bias=moved, stretch=stretch, fpr=a, power=p, **given)
         return price(needed, moved, stretch, a, p, {"noise": "laplace", **given})
     if not noisy:
         raise InputError(
             "--epsilon is missing: give ε, --scale or --sigma, or --bias to learn which ε shows it", "epsilon"
         )
-    return limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p)
+    return limits(hidden_limit(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
 
 
 def _detection_report(said: Options) -> tuple[Report, bool]:

@@ -29,6 +29,7 @@ from ..laws.finite import Finite
 from ..laws.normal import Normal
 from ..numerics.roots import safe_boundary
 from ..numerics.values import FrozenMapping
+from ..overview import Overview, case_readings
 from ..readings.law import Exactness, Law
 from ..worlds import parse_relation, worlds_of_relation
 from .builders import vectorized, with_provenance
@@ -496,6 +497,14 @@ class Claim(Experiment):
         if self.training or not self._exemplary:
             return ClaimCase(NoiseFamily.ANY, self.worst), *result
         return ClaimCase(NoiseFamily.ANY, self.worst), *result[:-1], replace(result[-1], example=True)
+
+    def overview(self, **arguments: float) -> Overview:
+        """Every reading, ε at the δ that is claimed unless another is given, and what the claim means by its cases."""
+        told = self.claimed.get("delta")
+        if arguments.get("delta") is None and isinstance(told, int | float) and told:
+            arguments["delta"] = float(told)
+        made = super().overview(**arguments)
+        return replace(made, cases=case_readings(self.cases, made.arguments["prior"], made.arguments["fpr"]))
 
     @property
     def _exemplary(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,17 @@ from ..catalogue.readings import find_reading
 from ..errors import InputError
 from ..numerics.formatting import frequencies, times
 from ..results import join_words
-from .charts.registry import choices_chart, experiment_chart, sweep_chart
+from .charts.registry import of_choices as choices_chart
+from .charts.registry import of_curves
+from .charts.registry import of_sweep as sweep_chart
 from .document import Document, Figure, Figures, Lead, Notes, Section, Span, plain_table, said
-from .explanation import explain
+from .explanation import explanation
 from .presenters import finite, table
-from .sentences import at_most, bounded, guessed, number, question
+from .sentences import at_most, guessed, number, question
 
 if TYPE_CHECKING:
     from ..calibration.choose import Choices
-    from ..calibration.sweep import Comparison, Sweep
+    from ..calibration.sweep import ComparisonOverview, Sweep
     from .charts import Chart
     from .explanation import Explanation
 
@@ -31,24 +34,11 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 #: Letters that fit at the end of a line of the narrower chart.
 _LABEL = 14
-#: The arguments of ``explain``.
-_ARGUMENTS = ("prior", "fpr", "beta", "epsilon_for_delta", "delta", "baseline", "level")
 
 
-def _explained(found: Comparison) -> list[Explanation]:
-    """Each at the same arguments: that of δ is the first one's."""
-    for name in found.arguments:
-        if name not in _ARGUMENTS:
-            raise InputError(f"a comparison takes no {name!r}: give one of {', '.join(_ARGUMENTS)}", parameter=name)
-    given = dict(found.arguments)
-    first = explain(found.experiments[0], **given)
-    given["epsilon_for_delta"] = first.arguments["epsilon_for_delta"]
-    return [first, *(explain(e, **given) for e in found.experiments[1:])]
-
-
-def frame(found: Comparison) -> Any:
+def frame(found: ComparisonOverview) -> Any:
     """Every reading, a row each: a column for each experiment, and what no release reads."""
-    each = _explained(found)
+    each = [explanation(one) for one in found.each]
     rows = [
         {
             "reading": row.key,
@@ -60,9 +50,9 @@ def frame(found: Comparison) -> Any:
     return table(rows, "reading")
 
 
-def as_dict(found: Comparison) -> dict[str, Any]:
+def as_dict(found: ComparisonOverview) -> dict[str, Any]:
     """The JSON payload."""
-    each = _explained(found)
+    each = [explanation(one) for one in found.each]
     return {
         "schema": 1,
         "sentence": present(found).sentence,
@@ -84,17 +74,17 @@ def _letters(many: int) -> list[str]:
     return [chr(ord("A") + i % 26) + (f"{i // 26 + 1}" if i >= 26 else "") for i in range(many)]
 
 
-def present(found: Comparison) -> Document:
+def present(found: ComparisonOverview) -> Document:
     """How often the best guess is right against each, their ROC curves, and every reading of each."""
-    each = _explained(found)
-    asked, letters = question(found.experiments[0]), _letters(len(each))
+    each = [explanation(one) for one in found.each]
+    asked, letters = question(found.each[0].experiment), _letters(len(each))
     base = each[0].row("success").baseline
     told: list[Span] = [Span(f"{asked.who} guesses correctly ")]
     values = [about.row("success").value for about in each]
     *together, without = times(*values, given=[base], per="of")  # out of one denominator that tells them apart
     for i, (letter, name, about) in enumerate(zip(letters, found.names, each, strict=True)):
         between = "" if i == 0 else " and " if i == len(each) - 1 else ", "
-        above, right = bounded(about.experiment), together[i]
+        above, right = about.overview.bounded, together[i]
         most = at_most(right, bound=above)
         if above and not most:
             most, right, _ = guessed(values[i], base, bound=True)
@@ -113,20 +103,19 @@ def present(found: Comparison) -> Document:
         "Side by side",
         (Lead((tuple(told),)),),
         (
-            Section("Curves", (Figures(tuple(Figure(partial(_curve, found, name)) for name in ("roc", "profile"))),)),
+            Section("Curves", (Figures(tuple(Figure(partial(_curve, found, i)) for i in (0, 1))),)),
             Section("Every reading", (readings, Notes(notes)), silent=True),
         ),
     )
 
 
-def _curve(found: Comparison, name: str) -> Chart:
+def _curve(found: ComparisonOverview, which: int) -> Chart:
     """A chart of all; where a name is longer than the room at a line's end, letters stand for them as in the table."""
-    (first, *others), arguments = found.experiments, found.arguments
-    short = all(len(each) <= _LABEL for each in found.names)
-    called, *rest = found.names if short else _letters(len(found.names))
-    return experiment_chart(
-        first, name, prior=arguments.get("prior", 0.5), against=dict(zip(rest, others, strict=True)), called=called
-    )
+    drawn = found.curves[which]
+    if any(len(each) > _LABEL for each in found.names):
+        letters = zip(_letters(len(found.names)), drawn.lines, strict=True)
+        drawn = replace(drawn, lines=tuple(replace(line, label=letter) for letter, line in letters))
+    return of_curves(drawn)
 
 
 def _kept(each: list[Explanation]) -> tuple[str, ...]:
@@ -196,7 +185,7 @@ def of_choices(found: Choices) -> Document:
     return Document(
         f"{one.parameter} by the limit on {one.reading_name}",
         "Choices",
-        (Lead((said(lead),)), Figures((Figure(partial(choices_chart, found)),))),
+        (Lead((said(lead),)), Figures((Figure(partial(choices_chart, found, found.parameter)),))),
         (Section("Values", (plain_table(head, rows, "Values"), Notes(notes)), silent=True),),
     )
 

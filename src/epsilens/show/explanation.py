@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import shlex
 from collections.abc import Mapping
@@ -11,13 +10,10 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .. import __version__, checks
+from .. import __version__
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, Panel, option_flag
-from ..errors import InputError, MissingExtra
-from ..mechanisms.claims import Claim, ClaimCase, NoiseFamily
+from ..mechanisms.claims import Claim, NoiseFamily
 from ..numerics.formatting import (
     ceil_digits,
     count,
@@ -28,7 +24,7 @@ from ..numerics.formatting import (
     frequency,
     thousands,
 )
-from ..readings.law import Exactness
+from ..overview import Overview, Overviewed
 from ..worlds import MEMBERSHIP
 from . import charts
 from .charts import icons
@@ -57,6 +53,7 @@ from .document import (
     said,
 )
 from .presenters import Presented, finite
+from .presenters import table as table_of
 from .readings import Row, rows
 from .sentences import (
     consequence,
@@ -71,46 +68,18 @@ from .sentences import (
     title,
     unseen,
 )
+from .short_results import knowledge
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..attacks.knowledge import Informed
     from ..calibration.choose import Choice
     from ..experiment import Experiment
+    from ..mechanisms.claims import ClaimCase
+    from ..overview import CaseReadings
 
 
 # What a claim means by what is known of the noise: a sentence, a table and the curves over each other.
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """One case of a claim and its numbers; None where there is no such noise."""
-
-    case: ClaimCase
-    success: float | None = None
-    recall: float | None = None
-
-    @property
-    def experiment(self) -> Experiment | None:
-        """The noise that just keeps the claim."""
-        return self.case.experiment
-
-    @property
-    def key(self) -> str:
-        """Its name in JSON."""
-        return str(self.case.noise)
-
-    @property
-    def name(self) -> str:
-        """What is known, in a table or beside a curve."""
-        return _NAMES[self.case.noise] if not self.case.example else "A training, for example"
-
-    def to_dict(self) -> dict[str, Any]:
-        """A JSON-ready record."""
-        e = self.experiment
-        shown = {"success": self.success, "recall": self.recall, "why": self.case.why, "example": self.case.example}
-        return {**shown, "experiment": None if e is None else finite(e.to_dict())}
 
 
 _NAMES = {
@@ -127,17 +96,19 @@ _IF = {
 }
 
 
-def judged(claim: Claim, prior: float, fpr: float) -> tuple[Judged, ...]:
-    """Every case with its numbers."""
-    return tuple(
-        Judged(case)
-        if case.experiment is None
-        else Judged(case, float(case.experiment.success(prior)), float(case.experiment.recall(fpr)))
-        for case in claim.cases
-    )
+def case_name(case: ClaimCase) -> str:
+    """What is known, in a table or beside a curve."""
+    return _NAMES[case.noise] if not case.example else "A training, for example"
 
 
-def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
+def _case_data(each: CaseReadings) -> dict[str, Any]:
+    """A JSON-ready record."""
+    e = each.case.experiment
+    shown = {"success": each.success, "recall": each.recall, "why": each.case.why, "example": each.case.example}
+    return {**shown, "experiment": None if e is None else finite(e.to_dict())}
+
+
+def ranged(cases: tuple[CaseReadings, ...], baseline: float) -> Said:
     """How far the guesses reach by what the noise may be, out of one denominator."""
     known = [(each, each.success) for each in cases if each.success is not None]
     scale = max(denominator([value], [baseline]) for _, value in known)
@@ -155,12 +126,13 @@ def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
     return (*spans, Span(f"{count(baseline, scale, given=True)} without the release."))
 
 
-def _named(before: list[tuple[Judged, float]]) -> bool:
+def _named(before: list[tuple[CaseReadings, float]]) -> bool:
     return any(each.case.noise is NoiseFamily.LAPLACE for each, _ in before)
 
 
-def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
+def by_noise(about: Overview) -> Section:
     """The table of cases, and their ROC curves over each other."""
+    cases, fpr = about.cases, about.arguments["fpr"]
     columns = (
         Column("What is known", Kind.NAME, plain=""),
         Column("Right guesses", Kind.VALUE, plain="right"),
@@ -168,7 +140,7 @@ def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
         Column("In words", Kind.WORDS, plain=""),
     )
     rows = tuple(
-        (Cell(each.name), Cell(_case_number(each.success)), Cell(_case_number(each.recall)), Cell(_case_words(each)))
+        tuple(map(Cell, (case_name(each.case), *map(_case_number, (each.success, each.recall)), _case_words(each))))
         for each in cases
     )
     note = (
@@ -177,13 +149,14 @@ def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
         "most."
     )
     table = Table(columns, (Group(rows),), "By what is known of the noise")
-    chart = Figures((Figure(partial(claim_roc, cases, fpr)),))
+    chart = Figures((Figure(partial(claim_roc, about)),))
     return Section("By what is known of the noise", (table, chart, Paragraph(said(note), Tone.NOTE)))
 
 
-def claim_roc(cases: tuple[Judged, ...], fpr: float) -> charts.Chart:
+def claim_roc(about: Overview) -> charts.Chart:
     """The ROC curves of the cases over each other."""
-    return charts.cases_roc([(each.name, each.experiment) for each in cases if each.experiment is not None], fpr)
+    names = [case_name(each.case) for each in about.cases if each.case.experiment is not None]
+    return charts.cases_roc(names, about.case_curves, about.arguments["fpr"])
 
 
 def _case_number(value: float | None) -> str:
@@ -194,8 +167,8 @@ def _sensitivities(shown: str) -> str:
     return f"{shown} {'sensitivity' if shown == '1' else 'sensitivities'}"
 
 
-def _case_words(each: Judged) -> str:
-    e = each.experiment
+def _case_words(each: CaseReadings) -> str:
+    e = each.case.experiment
     if e is None:
         return f"{each.case.why[:1].upper()}{each.case.why[1:]}."
     p = e.parameters
@@ -211,33 +184,46 @@ def _case_words(each: Judged) -> str:
             return f"{mechanism(e)}{more}"
 
 
-#: The width asked for where a narrower one is not reached.
-_ROUGH = 0.05
-_SAME = 1e-6  # relative: ends that a reader cannot tell apart
-
 SCHEMA = 1
 _GUESSED = ("success", "posterior", "posterior_reversed")
 
 
 @dataclass(frozen=True)
-class Explanation(Presented):
+class Explanation(Overviewed, Presented):
     """What an experiment means for a person, ready to be shown.
 
     ``lead`` is the sentence with its emphasis, ``headline`` an instruction (empty unless something was chosen),
     ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does),
-    ``warning`` what a limit does not see (empty if it sees enough), ``cases`` what a claim means by the kind of noise.
+    ``warning`` what a limit does not see (empty if it sees enough).
     """
 
-    experiment: Experiment
-    arguments: Mapping[str, float]
+    overview: Overview
     lead: Said
     mechanism: str
     rows: tuple[Row, ...]
     command: str
     headline: str = ""
-    choice: Choice | None = None
     warning: Said = ()
-    cases: tuple[Judged, ...] = ()
+
+    @property
+    def experiment(self) -> Experiment:
+        """What is explained."""
+        return self.overview.experiment
+
+    @property
+    def arguments(self) -> Mapping[str, float]:
+        """What the readings were taken at."""
+        return self.overview.arguments
+
+    @property
+    def cases(self) -> tuple[CaseReadings, ...]:
+        """What a claim means by the kind of noise."""
+        return self.overview.cases
+
+    @property
+    def choice(self) -> Choice | None:
+        """What was chosen, if something was."""
+        return self.overview.choice
 
     @property
     def sentence(self) -> str:
@@ -284,24 +270,15 @@ class Explanation(Presented):
             exact = "All values are exact to the digits shown."
         else:
             exact = "Values are upper bounds on the risk: what is not exact is rounded against the defender."
-        exact += self._apart
-        if not self.experiment.law.reached:
+        if self.overview.apart is not None:
+            low, high = (100 * right for right in self.overview.apart)
+            exact += (
+                f" How risky it is is not known exactly: a known attack guesses correctly {floor_digits(low)} times "
+                f"of 100, and none more than {ceil_digits(high)}."
+            )
+        if not self.overview.reached:
             exact += " Some brackets are wider than was asked for, which costs accuracy but not safety."
         return (*(f"{note[:1].upper()}{note[1:]}." for note in notes), exact)
-
-    @property
-    def _apart(self) -> str:
-        """How far a bound is from what is known to be reached; nothing where that is as near as was asked for."""
-        law = self.experiment.law
-        if law.known is not Exactness.BOUND or law.attained is None:
-            return ""
-        low, high = (float(end) for end in self.experiment.bracket("success", prior=self.arguments["prior"]))
-        if high - low <= max(law.width, _SAME) * high:
-            return ""
-        return (
-            f" How risky it is is not known exactly: a known attack guesses correctly {floor_digits(100 * low)} times "
-            f"of 100, and none more than {ceil_digits(100 * high)}."
-        )
 
     def row(self, key: str) -> Row:
         """The row of a reading."""
@@ -324,22 +301,13 @@ class Explanation(Presented):
             "command": self.command,
         }
         if self.cases:
-            payload["cases"] = {each.key: each.to_dict() for each in self.cases}
+            payload["cases"] = {str(each.case.noise): _case_data(each) for each in self.cases}
         if self.choice is not None:
             payload["choice"] = finite(self.choice.to_dict())
         return payload
 
 
-def explain(
-    experiment: Experiment,
-    prior: float = 0.5,
-    fpr: float = 0.1,
-    beta: float = 1.0,
-    epsilon_for_delta: float | None = None,
-    delta: float | None = None,
-    baseline: float = 0.01,
-    level: float = 1e-6,
-) -> Explanation:
+def explain(experiment: Experiment, **arguments: float) -> Explanation:
     """Every reading of an experiment, in words.
 
     ``epsilon_for_delta`` is the ε whose δ is shown: half the guarantee unless given, or 1 where there is none.
@@ -352,51 +320,7 @@ def explain(
     be right 50 times of 100.
     ...
     """
-    if experiment.many:
-        raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
-    if delta is None:
-        delta = _claimed_delta(experiment) or _USUAL["delta"]
-    given = {
-        "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
-        "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
-        "beta": float(checks.in_range("beta", checks.scalar("beta", beta), 1e-6, 1e6)),
-        "baseline": float(checks.probability("baseline", checks.scalar("baseline", baseline))),
-        "delta": float(checks.probability("delta", checks.scalar("delta", delta))),
-        "level": float(checks.in_range("level", checks.scalar("level", level), 0.0, 0.5)),
-    }
-    if epsilon_for_delta is None:
-        most = float(experiment.epsilon())
-        given["epsilon_for_delta"] = float(f"{most / 2:.2g}") if math.isfinite(most) and most > 0 else 1.0
-    else:
-        shown = checks.scalar("epsilon_for_delta", epsilon_for_delta)
-        given["epsilon_for_delta"] = float(checks.at_least("epsilon_for_delta", shown, 0.0))
-    asked = question(experiment)
-    table = rows(_in_time(experiment, given["prior"]), asked, given)
-    success, belief, opposite = (next(r for r in table if r.key == k) for k in _GUESSED)
-    right = math.nextafter(1, 0) if success.nearly else success.value
-    first = lead(experiment, right, success.baseline, (belief.baseline, belief.value), 1 - opposite.value)
-    cases = judged(experiment, given["prior"], given["fpr"]) if isinstance(experiment, Claim) else ()
-    command = _reproduce(experiment, given)
-    return Explanation(experiment, given, first, _how(experiment, table, given), table, command, cases=cases)
-
-
-def _how(experiment: Experiment, table: tuple[Row, ...], given: Mapping[str, float]) -> str:
-    """One line on how it works: with the ε of a training, or with who claims what."""
-    if isinstance(experiment, Claim) and experiment.deployment is not None:
-        known = experiment.deployment
-        return f"{known.title} claims {known.claimed} ({known.variant})."
-    told = mechanism(experiment)
-    loss = next((r.value for r in table if r.key == "epsilon_at_delta"), math.inf)
-    if experiment.origin != "dpsgd" or not math.isfinite(loss):
-        return told
-    return f"{told} Its privacy loss is at most ε = {ceil_digits(loss)} at δ = {small(given['delta'])}."
-
-
-def _in_time(experiment: Experiment, prior: float) -> Experiment:
-    """The experiment; where it does not reach the width asked for, with a wider one: the rest would cost minutes."""
-    experiment.success(prior)
-    law = experiment.law
-    return experiment if law.reached else replace(experiment, law=law.with_width(max(_ROUGH, law.width)))
+    return explanation(experiment.overview(**arguments))
 
 
 def chosen(choice: Choice) -> Explanation:
@@ -409,64 +333,44 @@ def chosen(choice: Choice) -> Explanation:
     data. Without the release it would be 50 of 100. Your limit is 55 of 100.
     ...
     """
-    args = choice.arguments
-    taken = {k: v for k, v in args.items() if k in ("prior", "fpr", "beta", "baseline", "level")}
-    if choice.reading_name == "delta":
-        taken["epsilon_for_delta"] = args["epsilon"]
-    if choice.reading_name == "epsilon" and args["delta"] > 0:
-        taken["delta"] = args["delta"]
-    about = explain(choice.experiment, **taken)
-    then = consequence(choice, question(choice.experiment))
-    return replace(about, lead=then, headline=instruction(choice), choice=choice, warning=unseen(choice))
+    return explanation(choice.overview())
 
 
-def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
-    """Every reading with its baseline and its words, a row each; pandas is imported here."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
-    taken = [name for name in inspect.signature(explain).parameters if name != "experiment"]
-    for name in arguments:
-        if name not in taken:
-            raise InputError(f"a frame takes no {name!r}: give one of {', '.join(taken)}", parameter=name)
-    if experiment.many:
-        return pd.DataFrame(_each(experiment, {**_USUAL, **arguments}))
-    table = explain(experiment, **arguments).rows
-    columns = {name: [getattr(row, name) for row in table] for name in ("name", "symbol", "value", "baseline", "words")}
-    return pd.DataFrame(columns, index=pd.Index([row.key for row in table], name="reading"))
+def explanation(about: Overview) -> Explanation:
+    """What was read of an experiment, or at a chosen value, in words."""
+    e, choice = about.experiment, about.choice
+    asked = question(e)
+    table = rows(about, asked)
+    how, command = _how(about, table), _reproduce(e, about.arguments)
+    if choice is not None:
+        then = consequence(about, choice, asked)
+        return Explanation(about, then, how, table, command, instruction(choice), unseen(about, choice))
+    success, belief, opposite = (about.readings[k] for k in _GUESSED)
+    right = math.nextafter(1, 0) if success.nearly else success.value
+    before = belief.baseline, belief.value
+    told = lead(asked, right, success.baseline, before, 1 - opposite.value, bound=about.bounded)
+    return Explanation(about, told, how, table, command)
 
 
-#: The arguments of readings in a frame of many experiments.
-_USUAL = {
-    "prior": 0.5, "fpr": 0.1, "beta": 1.0, "epsilon_for_delta": 1.0, "delta": 1e-5, "baseline": 0.01, "level": 1e-6,
-}  # fmt: skip
+def _how(about: Overview, table: tuple[Row, ...]) -> str:
+    """One line on how it works: with the ε of a training, or with who claims what."""
+    e = about.experiment
+    if isinstance(e, Claim) and e.deployment is not None:
+        return f"{e.deployment.title} claims {e.deployment.claimed} ({e.deployment.variant})."
+    told = mechanism(e, about.within)
+    loss = about.readings["epsilon_at_delta"].value
+    if e.origin != "dpsgd" or not math.isfinite(loss):
+        return told
+    return f"{told} Its privacy loss is at most ε = {ceil_digits(loss)} at δ = {small(about.arguments['delta'])}."
 
 
-def _claimed_delta(e: Experiment) -> float:
-    """The δ that stands in a claim; 0 where none does."""
-    told = e.claimed.get("delta") if isinstance(e, Claim) else None
-    return float(told) if isinstance(told, int | float) else 0.0
-
-
-def _each(e: Experiment, given: Mapping[str, float]) -> dict[str, Any]:
-    """Every reading of many experiments at once, as columns beside their parameters."""
-    prior = given["prior"]
-    read: dict[str, Any] = {
-        "success": e.success(prior), "advantage": e.advantage(), "posterior": e.posterior(prior),
-        "recall": e.recall(given["fpr"]), "precision": e.precision(given["fpr"], prior), "auc": e.auc(),
-        "fbeta": e.fbeta(given["beta"], prior), "attack_success": e.attack_success(given["baseline"]),
-        "epsilon_at_delta": e.epsilon(given["delta"]), "delta_at_epsilon": e.delta(given["epsilon_for_delta"]),
-        "pure_epsilon": e.epsilon(), "psi": e.psi(), "kl": e.kl(), "renyi": e.renyi(2.0), "chernoff": e.chernoff(),
-    }  # fmt: skip
-    told = {
-        name: str(value) if isinstance(value, list | tuple) else value  # one setting; those that vary are arrays
-        for name, value in e.parameters.items()
-        if np.ndim(value) or isinstance(value, str | int | float)
-    }
-    shape = np.broadcast_shapes(*(np.shape(v) for v in (*told.values(), *read.values())))
-    both = told | {(f"{name}_read" if name in told else name): value for name, value in read.items()}
-    return {name: np.broadcast_to(np.asarray(value), shape).ravel() for name, value in both.items()}
+def frame(about: Overview) -> pd.DataFrame:
+    """Every reading with its baseline and its words, a row each."""
+    names = ("name", "symbol", "value", "baseline", "words")
+    return table_of(
+        [{"reading": row.key, **{name: getattr(row, name) for name in names}} for row in explanation(about).rows],
+        "reading",
+    )
 
 
 def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> str:
@@ -513,23 +417,15 @@ def _claimed(claim: Claim) -> tuple[str, dict[str, Any] | None]:
 # -- the document -------------------------------------------------------------------------------------------------
 
 
-def of_experiment(e: Experiment) -> Document:
-    """An experiment at the usual prior; many at once are only listed."""
-    if e.many:
-        return Document(title(e), "Many experiments", (Code(repr(e), command=False, forms=Forms.ALL),))
-    return explain(e).document
-
-
-def of_informed(informed: Informed) -> Document:
-    """An experiment as an adversary with some knowledge reads it, and where their prior comes from."""
-    made = explain(informed.experiment, prior=informed.prior).document
-    source = Section("What the adversary knows", (Paragraph(said(informed.knowledge.sentence)),), silent=True)
-    return replace(made, sections=(*made.sections, source))
-
-
-def of_choice(choice: Choice) -> Document:
-    """What to set, what that achieves, and every reading at the chosen value."""
-    return chosen(choice).document
+def of_experiment(result: Experiment | Overview) -> Document:
+    """What is read of an experiment; many at once are only listed. Of an adversary's, what they know too."""
+    if isinstance(result, Overview):
+        made = explanation(result).document
+        if result.knowledge is None:
+            return made
+        source = Section("What the adversary knows", (Paragraph(said(knowledge(result.knowledge))),), silent=True)
+        return replace(made, sections=(*made.sections, source))
+    return Document(title(result), "Many experiments", (Code(repr(result), command=False, forms=Forms.ALL),))
 
 
 def told(about: Explanation) -> Lead:
@@ -542,7 +438,7 @@ def by_noise_section(about: Explanation) -> tuple[Section, ...]:
     """What a claim means by what is known of the noise, with the curves over each other; nothing where it is known."""
     if not isinstance(about.experiment, Claim):
         return ()
-    return (by_noise(about.cases, about.arguments["fpr"]),)
+    return (by_noise(about.overview),)
 
 
 def _title(key: str) -> str:
@@ -579,11 +475,11 @@ def pictures(about: Explanation) -> Icons:
 
 
 def _curves(about: Explanation) -> Section:
-    e, prior, fpr = about.experiment, about.arguments["prior"], about.arguments["fpr"]
-    both = (partial(charts.roc, e, prior, fpr), partial(charts.precision_recall, e, prior, fpr))
+    both = [partial(_curve, about.overview, name) for name in ("roc", "precision_recall")]
     note = (
-        f"The adversary can find more by raising more false alarms, over 100 guesses{question(e).about}. "
-        f"Filled dot: the best guess. Hollow dot: at {false_alarms(fpr)}."
+        "The adversary can find more by raising more false alarms, over 100 "
+        f"guesses{question(about.experiment).about}. "
+        f"Filled dot: the best guess. Hollow dot: at {false_alarms(about.arguments['fpr'])}."
     )
     return Section(
         "How the guess can be tuned",
@@ -591,6 +487,10 @@ def _curves(about: Explanation) -> Section:
         silent=True,
         forms=Forms.PICTURED,
     )
+
+
+def _curve(about: Overview, name: str) -> charts.Chart:
+    return charts.marked(about.curves[name])
 
 
 def reading_table(about: Explanation) -> Section:

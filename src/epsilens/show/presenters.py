@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .. import checks
 from ..errors import MissingExtra
+from ..overview import Overviewed
 from ..results import ChartLike, Result, escape_controls
 from .document import Code, Document, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
+    from ..overview import Curves
     from .charts import Chart, Charts
 
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
 _PRESENTERS = {
     "experiment": ("explanation", "of_experiment", ""),
-    "informed": ("explanation", "of_informed", ""),
-    "choice": ("explanation", "of_choice", ""),
     "scan": ("scan", "present", "sentence"),
     "start": ("scan", "of_start", "start_sentence"),
     "identification": ("short_results", "of_identification", "identification_sentence"),
@@ -60,8 +60,6 @@ _PRESENTERS = {
 
 #: The charts of each kind of result: a module here, and what draws one by its name.
 _CHARTS = {
-    "experiment": ("charts.registry", "of_experiment"),
-    "tampering": ("charts.registry", "of_experiment"),
     "choice": ("charts.registry", "of_choice"),
     "choices": ("charts.registry", "of_choices"),
     "sweep": ("charts.registry", "of_sweep"),
@@ -191,6 +189,13 @@ def chart(result: Result, name: str, **asked: Any) -> Chart:
     return made
 
 
+def curves(points: Curves) -> Chart:
+    """The chart of one experiment or several."""
+    from .charts.registry import of_curves
+
+    return of_curves(points)
+
+
 def charts(some: Sequence[ChartLike]) -> Charts:
     """Several charts together."""
     from .charts import Charts
@@ -198,19 +203,19 @@ def charts(some: Sequence[ChartLike]) -> Charts:
     return Charts(cast("tuple[Chart, ...]", tuple(some)))
 
 
-def frame(result: Result, **arguments: float) -> Any:
+def frame(result: Result) -> Any:
     """Every reading of an experiment, or of several, a row each."""
     module = "comparison" if result.shown_as == "comparison" else "explanation"
-    return import_module(f".{module}", __package__).frame(result, **arguments)
+    return import_module(f".{module}", __package__).frame(result)
 
 
-def table(rows: Sequence[dict[str, Any]], index: str = "") -> Any:
-    """Rows as a pandas DataFrame, by one of their columns where it is named; pandas is imported here."""
+def table(rows: Sequence[dict[str, Any]] | dict[str, Any], index: str = "") -> Any:
+    """Rows, or columns, as a pandas DataFrame, by one of its columns where it is named; pandas is imported here."""
     try:
         import pandas as pd
     except ImportError:
         raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
-    made = pd.DataFrame(list(rows))
+    made = pd.DataFrame(rows if isinstance(rows, dict) else list(rows))
     return made.set_index(index) if index else made
 
 
@@ -244,12 +249,13 @@ def registry(assessment: Result) -> str:
 
 
 @dataclass(frozen=True)
-class Report(Presented):
+class Report(Overviewed, Presented):
     """A document and its data, ready to be shown; ``command`` reproduces it and stands in the data if there is room."""
 
     body: Document
     data: Mapping[str, Any]
     command: str = ""
+    overview: Result | None = None
 
     @property
     def document(self) -> Document:

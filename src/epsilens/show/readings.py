@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..catalogue.readings import find_reading
-from ..experiment import product_factor
-from ..laws.composition.step import NoiseKind
-from ..laws.product import factor_steps
 from ..numerics.formatting import ceil_count, ceil_digits, count, denominator, floor_digits, frequencies, thousands
-from ..readings.guesses import log_odds, odds
 from ..worlds import WorldsKind
 from .sentences import Question, false_alarms, number, separated, small
 
 if TYPE_CHECKING:
-    from ..experiment import Experiment
+    from ..overview import Overview
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +49,6 @@ class Row:
     def baseline_text(self) -> str:
         """The baseline as the table shows it."""
         return number(self.baseline)
-
-
-def best_guess(e: Experiment, prior: float) -> tuple[float, float]:
-    """(false-positive rate, recall) of the guess that is right most often."""
-    alpha, recall = e.law.at(log_odds(np.asarray(prior)))
-    return float(alpha), float(recall)
-
-
-def _best_f_point(e: Experiment, value: float, beta: float, prior: float) -> tuple[float, float] | None:
-    """(false-positive rate, recall) where Fβ is largest: the posterior cut-off is F/(1+β²) for every mechanism."""
-    b2, c = beta * beta, float(odds(np.asarray(prior)))
-    if not (0 < value < 1 + b2 and 0 < c < math.inf):
-        return None
-    threshold = math.log(value) + math.log(c) - math.log(1 + b2 - value)
-    alpha, recall = (float(x) for x in e.law.at(np.asarray(threshold)))
-    reached = (1 + b2) * recall / (recall + c * alpha + b2)
-    if math.isclose(reached, value, rel_tol=1e-9):
-        return alpha, recall
-    # A tie at an atom: flagging everyone is as good as any.
-    return (1.0, 1.0) if math.isclose((1 + b2) / (1 + c + b2), value, rel_tol=1e-9) else None
 
 
 #: What a count out of a round number says, with the baseline beside it.
@@ -216,14 +189,6 @@ def _mu(value: float, level: float, instead: float | None = None) -> str:
     return f"The same for tests whose false alarms and misses both are at least {small(level)}: {noise}."
 
 
-def _samples_normal(e: Experiment) -> bool:
-    """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
-    if not e.law.width or e.unknowns:
-        return False
-    noises = (step.noise for step, _ in factor_steps(product_factor(e)))
-    return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)
-
-
 def _chernoff(value: float, shared: bool) -> str:
     if not math.isfinite(value):
         return "One answer already tells the two apart."
@@ -238,78 +203,49 @@ def _nats(value: float, words: str) -> str:
     return words if math.isfinite(value) else "Unbounded: some answers are possible in one world only."
 
 
-def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, ...]:
-    """Every reading, in the order of the table; ``given`` holds the arguments of ``explain``."""
-    prior, fpr, beta, baseline = (given[k] for k in ("prior", "fpr", "beta", "baseline"))
+def rows(o: Overview, q: Question) -> tuple[Row, ...]:
+    """Every reading, in the order of the table."""
+    given = o.arguments
+    fpr, delta, epsilon, level = (given[k] for k in ("fpr", "delta", "epsilon_for_delta", "level"))
     table: list[Row] = []
 
     def add(
-        group: str,
-        key: str,
-        name: str,
-        symbol: str,
-        words: Callable[[float, float], str],
-        *,
-        shown: bool = True,
-        both: bool = False,
-        of: Experiment = e,
-        **args: Any,
-    ) -> float:
-        reading = key.removesuffix("_at_delta").removesuffix("_reversed")
-        value, floor = float(getattr(of, reading)(**args)), float(find_reading(reading).floor(**args))
-        if both:  # a divergence has one order; the larger of the two is shown
-            value = max(value, float(getattr(e.reverse(), reading)(**args)))
-        nearly = value == 1 > floor and find_reading(reading).ceiling == 1 and float(of.tradeoff(0.0)) > 0
-        nearly = nearly and not (reading in ("posterior", "precision") and math.isinf(float(of.law.max_llr())))
+        group: str, key: str, name: str, symbol: str, words: Callable[[float, float], str], *, shown: bool = True
+    ) -> None:
+        value, floor, nearly = o.readings[key]
         told = words(math.nextafter(1, 0) if nearly else value, floor)
         table.append(Row(key, group, name, symbol, value, floor, told, shown, nearly))
-        return value
 
-    member = e.worlds.kind is WorldsKind.MEMBERSHIP
+    member = o.experiment.worlds.kind is WorldsKind.MEMBERSHIP
     guessing = "Is the person in the data?" if member else "Which of the two is true?"
-    add(guessing, "success", "Success", "", partial(_counted, "success", q), prior=prior)
+    add(guessing, "success", "Success", "", partial(_counted, "success", q))
     add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v))
-    add(guessing, "posterior", "Most certain belief", "", partial(_belief, q.holds), prior=prior)
-    opposite = partial(_belief, q.fails)
-    add(guessing, "posterior_reversed", "And of the opposite", "", opposite, of=e.reverse(), prior=1 - prior)
+    add(guessing, "posterior", "Most certain belief", "", partial(_belief, q.holds))
+    add(guessing, "posterior_reversed", "And of the opposite", "", partial(_belief, q.fails))
     at = f"At {false_alarms(fpr)}"
-    add(at, "recall", "Recall", "", partial(_counted, "recall", q), fpr=fpr)
-    add(at, "precision", "Precision", "", partial(_counted, "precision", q), fpr=fpr, prior=prior)
+    add(at, "recall", "Recall", "", partial(_counted, "recall", q))
+    add(at, "precision", "Precision", "", partial(_counted, "precision", q))
     over = "Over every threshold"
     add(over, "auc", "Area under the ROC curve", "AUC", partial(_counted, "auc", q))
-    best = f"F{_subscript(beta)}"
-    add(
-        over,
-        "fbeta",
-        "Best F-score",
-        best,
-        lambda v, b: _fbeta(_best_f_point(e, v, beta, prior)),
-        beta=beta,
-        prior=prior,
-    )
-    add(over, "attack_success", "Any other attack", "", partial(_counted, "attack_success", q), baseline=baseline)
-    claim, delta, epsilon = "The guarantee", given["delta"], given["epsilon_for_delta"]
-    pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0, fpr), delta=0.0)
-    unbounded = not math.isfinite(pure)
-    at_delta = f"Privacy loss at δ = {small(delta)}"
-    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta, fpr), shown=unbounded, delta=delta)
-    add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon, fpr), epsilon=epsilon)
-    level, sampled = given["level"], _samples_normal(e)
-    instead = sampled and e.law.reached and level > 0
-    ruled = add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, sampled), shown=not instead)
-    beside = bool(e.law.width) or not math.isfinite(ruled)  # elsewhere it says what ψ says
-    practical = f"Practical index at {small(level)}"
-    if e.law.reached:
-        told = partial(_mu, level=level, instead=ruled if instead else None)
-        add(claim, "mu", practical, "μ", lambda v, b: told(v), shown=beside and level > 0, level=level)
-    else:  # a search of a curve that is costly at every place; ψ is never below it
-        table.append(Row("mu", claim, practical, "μ", ruled, 0.0, _mu(ruled, level), False, False))
+    add(over, "fbeta", "Best F-score", f"F{_subscript(given['beta'])}", lambda v, b: _fbeta(o.best_f))
+    add(over, "attack_success", "Any other attack", "", partial(_counted, "attack_success", q))
+    claim, pure, ruled = "The guarantee", o.readings["epsilon"].value, o.readings["psi"].value
+    add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0, fpr))
+    at_delta, unbounded = f"Privacy loss at δ = {small(delta)}", not math.isfinite(pure)
+    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta, fpr), shown=unbounded)
+    add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon, fpr))
+    instead = o.sampled and o.narrow and level > 0
+    add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, o.sampled), shown=not instead)
+    beside = o.narrow and level > 0 and (o.wide or not math.isfinite(ruled))  # elsewhere it says what ψ says
+    told = partial(_mu, level=level, instead=ruled if instead else None)
+    add(claim, "mu", f"Practical index at {small(level)}", "μ", lambda v, b: told(v), shown=beside)
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
-    if e.unknowns:  # neither adds up: what is unknown is the same in the next answer
+    unknown = bool(o.experiment.unknowns)
+    if unknown:  # neither adds up: what is unknown is the same in the next answer
         added = "Average odds, in logs."
-    add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)
-    add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added), both=True, order=2.0)
-    add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v, bool(e.unknowns)))
+    add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average))
+    add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added))
+    add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v, unknown))
     return tuple(table)
 
 

@@ -9,12 +9,9 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
 from ..catalogue.parameters import PARAMETERS, Trend, symbol
 from ..catalogue.readings import find_reading
-from ..laws.discrete_noise import DiscreteNormal, IntegerNoise, Skellam
 from ..numerics.formatting import (
     ceil_count,
     ceil_digits,
@@ -27,13 +24,13 @@ from ..numerics.formatting import (
     thousands,
     times,
 )
-from ..readings.law import Exactness
 from ..worlds import WorldsKind
 from .document import Said, Span
 
 if TYPE_CHECKING:
     from ..calibration.choose import Choice
     from ..experiment import Experiment
+    from ..overview import Overview
 
 
 # Numbers as people read them: frequencies out of 100 with their baseline, rounded to the safe side. People judge risk
@@ -250,13 +247,6 @@ def _worst_placed(e: Experiment) -> bool:
     return known and "outcomes" not in p and p.get("shift", p.get("sensitivity")) == p.get("sensitivity")
 
 
-def bounded(e: Experiment) -> bool:
-    """Whether the pair stands for releases that may be less risky: a claim, or training by its dominating pair."""
-    if e.parts:
-        return any(bounded(part) for part, _ in e.parts)
-    return e.law.known is Exactness.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
-
-
 def _knows(e: Experiment) -> str:
     """The adversary against correlated records, by how many they know."""
     told = e.parts[0][0].parameters if e.parts else e.parameters
@@ -267,15 +257,16 @@ def _knows(e: Experiment) -> str:
     return f"An adversary who knows {known}, and how records go together,"
 
 
-def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, float], least: float) -> Said:
+def lead(
+    asked: Question, success: float, baseline: float, belief: tuple[float, float], least: float, *, bound: bool
+) -> Said:
     """The sentence that comes first: right guesses with the release, and without it.
 
     A strong prior can hide a risk: the best guess is then the same, with or without the release. Where that happens,
     ``belief`` (before, and at its most certain) and ``least`` (at its least) say what the release still tells.
     """
-    asked, above = question(e), bounded(e)
-    most, with_it, without = guessed(success, baseline, bound=above)
-    does = f"guesses correctly {most}" if most or not above else "may guess correctly "
+    most, with_it, without = guessed(success, baseline, bound=bound)
+    does = f"guesses correctly {most}" if most or not bound else "may guess correctly "
     spans = [
         Span(f"{asked.who} {does}"),
         Span(with_it, "risk"),
@@ -340,11 +331,11 @@ def title(e: Experiment) -> str:
     return entry.title if entry else _TITLES.get(e.origin, e.origin.replace("_", " "))
 
 
-def mechanism(e: Experiment) -> str:
-    """One line on how it works, after the consequences.
+def mechanism(e: Experiment, within: float | None = None) -> str:
+    """One line on how it works, after the consequences; 95 of 100 answers fall ``within`` so much of the truth.
 
     >>> import epsilens as el
-    >>> print(mechanism(el.laplace(epsilon=1.0)))
+    >>> print(mechanism(el.laplace(epsilon=1.0), 2.9957))
     One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within ±3.0...
     """
     p = e.parameters
@@ -356,7 +347,7 @@ def mechanism(e: Experiment) -> str:
         return MECHANISMS[e.origin].how.format(**p)
     if e.origin == "dpsgd":
         return _dpsgd(p)
-    if e.origin not in _REACH:
+    if within is None:
         return ""
     if e.origin in ("gaussian", "discrete_gaussian"):
         size = f"standard deviation {separated(ceil_digits(p['sigma']))}"
@@ -370,8 +361,7 @@ def mechanism(e: Experiment) -> str:
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
         moves += f", this one by {_short(p['shift'])}"
-    within = _ceiling(float(_REACH[e.origin](e)))
-    return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{within} of the truth."
+    return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{_ceiling(within)} of the truth."
 
 
 def _short(value: float) -> str:
@@ -424,38 +414,6 @@ def _ceiling(value: float) -> str:
     return f"{rounded:,f}" if 1e-4 <= value < 1e9 else f"{float(rounded):.1e}"
 
 
-def _reach_geometric(e: Experiment) -> float:
-    # P(|X| > k) = 2q^{k+1}/(1+q), at most 0.05
-    a = e.parameters["epsilon"] / e.parameters["sensitivity"]
-    return float(max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0))
-
-
-def _reach_whole(noise: IntegerNoise) -> float:
-    k = np.arange(noise.reach + 1.0)
-    return float(np.searchsorted(np.cumsum(np.exp(noise.log_mass(k)) * np.where(k == 0, 1, 2)), 0.95))
-
-
-def _reach_staircase(e: Experiment) -> float:
-    # |X| lies in step k with probability (1−q)q^k, and within a step is uniform on each side of the break γ
-    p = e.parameters
-    q, g = math.exp(-p["epsilon"]), p["gamma"]
-    k = math.floor(math.log(0.05) / -p["epsilon"])
-    share = (q**k - 0.05) / (q**k * -math.expm1(-p["epsilon"]))
-    mean = g + (1 - g) * q
-    inside = share * mean if share * mean <= g else g + (share * mean - g) / q
-    return float(p["sensitivity"] * (k + inside))
-
-
-_REACH = {
-    "laplace": lambda e: e.parameters["scale"] * math.log(20),
-    "gaussian": lambda e: e.parameters["sigma"] * 1.959963984540055,  # Φ⁻¹(0.975), rounded up
-    "geometric": _reach_geometric,
-    "discrete_gaussian": lambda e: _reach_whole(DiscreteNormal(e.parameters["sigma"])),
-    "skellam": lambda e: _reach_whole(Skellam(e.parameters["variance"])),
-    "staircase": _reach_staircase,
-}
-
-
 # What to set: the instruction of a choice, what it achieves, and the warning where the limit sees too little.
 
 
@@ -490,7 +448,7 @@ def instruction(choice: Choice) -> str:
     return f"Use {named} = {value} {side}".rstrip()
 
 
-def consequence(choice: Choice, asked: Question) -> Said:
+def consequence(about: Overview, choice: Choice, asked: Question) -> Said:
     """What the chosen value achieves: the reading, its baseline and the limit."""
     name, args = choice.reading_name, choice.arguments
     reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
@@ -529,29 +487,30 @@ def consequence(choice: Choice, asked: Question) -> Said:
         Span(without, "strong"),
         Span(". Your limit is "),
         Span(f"{limit}.", "strong"),
-        *(_opposite(choice) if name == "posterior" else ()),
+        *(_opposite(about) if name == "posterior" else ()),
     )
 
 
-def _opposite(choice: Choice) -> Said:
+def _opposite(about: Overview) -> Said:
     """How far belief in the other world can rise, which may be further."""
-    prior = choice.arguments["prior"]
-    reached, without = beliefs(float(choice.experiment.reverse().posterior(1 - prior)), 1 - prior)
-    told = f" Belief that {choice.experiment.h0} can rise to "
+    rises = about.readings["posterior_reversed"].value
+    reached, without = beliefs(rises, 1 - about.arguments["prior"])
+    told = f" Belief that {about.experiment.h0} can rise to "
     return Span(told), Span(reached, "risk"), Span("; without the release it would be "), Span(f"{without}.", "strong")
 
 
-def unseen(choice: Choice) -> Said:
+def unseen(about: Overview, choice: Choice) -> Said:
     """The warning beside a reading that hides most of what the chosen release tells; nothing where it does not."""
-    if not choice.unseen:
+    if not about.hidden:
         return ()
-    e, prior = choice.experiment, choice.arguments["prior"]
-    base = frequency(float(find_reading(choice.reading_name).floor(**choice.arguments)))
-    end, start, low = beliefs(float(e.posterior(prior)), prior, 1 - float(e.reverse().posterior(1 - prior)))
-    label = find_reading(choice.reading_name).label
+    known = find_reading(choice.reading_name)
+    base = frequency(float(known.floor(**choice.arguments)))
+    belief, opposite = (about.readings[key].value for key in ("posterior", "posterior_reversed"))
+    end, start, low = beliefs(belief, about.arguments["prior"], 1 - opposite)
     return (
-        Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than "),
-        Span(f"half of what the release tells: belief that {question(e).holds} can rise from {start} to "),
+        Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {known.label} sees less "),
+        Span(f"than half of what the release tells: belief that {question(about.experiment).holds} can rise from "),
+        Span(f"{start} to "),
         Span(end, "risk"),
         Span(" or fall to "),
         Span(low, "risk"),

@@ -7,15 +7,13 @@ who knows what the answer should be.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..attacks.tampering_detection import Detection, DetectionSeries
-from ..attacks.tampering_power import TESTS, boundary, epsilon_to_detect
-from ..errors import NoSolutionError
+from ..attacks.tampering_power import TamperingTests
 from ..numerics.formatting import ceil_digits, floor_digits, times
-from .charts import Chart
 from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
@@ -23,7 +21,7 @@ from .presenters import Report, finite, to_know
 from .sentences import at_most, number, small
 
 if TYPE_CHECKING:
-    from ..attacks.tampering_power import Rule, Tampering
+    from ..attacks.tampering_power import HiddenBias, HiddenLimit, Rule, Tampering
 
 
 SCHEMA = 1
@@ -57,31 +55,25 @@ def _one(parameters: Mapping[str, Any]) -> str:
     return f"One record moves the answer by at most {small(parameters['sensitivity'])}; more takes several."
 
 
-def _unit(parameters: Mapping[str, Any]) -> float:
-    return float(parameters["sigma" if parameters["noise"] == "gaussian" else "scale"])
-
-
 def _report(
     sentence: str,
     tables: Sequence[Rows],
     remarks: Sequence[str],
     payload: Mapping[str, Any],
-    chart: Callable[[], Chart | None] | None = None,
+    found: HiddenBias | None = None,
     title: str = "Tampering",
 ) -> Report:
     sections = [Section(name, (plain_table(head, rows, name),)) for name, head, rows in tables]
-    if chart is not None:
-        figure = Figure(chart)
+    if found is not None:
+        figure = Figure(partial(power_chart, found))
         sections.insert(0, Section("What false records move together", (figure,), forms=Forms.PAGE))
     body = Document(title, "Tampering", (Lead((said(sentence),)),), (*sections, *to_know(remarks)))
-    return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""})
+    return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""}, overview=found)
 
 
-def present(t: Tampering) -> Document:
+def present(t: TamperingTests | Tampering) -> Document:
     """One bias, at the usual share of false alarms; many at once are only listed."""
-    if t.many:
-        return of_experiment(t)
-    return about(t).body
+    return about(t).body if isinstance(t, TamperingTests) else of_experiment(t)
 
 
 def of_rule(rule: Rule) -> Document:
@@ -94,67 +86,52 @@ def of_rule(rule: Rule) -> Document:
     )
 
 
-def about(t: Tampering, fpr: float = 0.05, power: float = 0.9) -> Report:
+def about(t: TamperingTests) -> Report:
     """What false records add together, and the tests for it.
 
     >>> import epsilens as el
-    >>> print(about(el.attacks.tampering(epsilon=1.0, bias=1.0), fpr=0.1).sentence)
+    >>> print(about(el.attacks.tampering(epsilon=1.0, bias=1.0).tests(fpr=0.1)).sentence)
     False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what it...
     """
-    p = t.parameters
-    bias, theta = float(p["bias"]), float(p["stretch"])
-    rules = [t.optimal(fpr), t.one_sided(fpr), t.two_sided(fpr)]
-    seen, alarms = times(given=[float(rules[0].power), float(fpr)])
-    moved = _moved(bias, theta)
+    p, theta, fpr = t.parameters, t.stretch, t.fpr
+    seen, alarms = times(given=[float(t.rules[0].power), fpr])
     sentence = (
-        f"False records that together {moved} would be noticed {seen} by {_KNOWS}; a false alarm is accepted {alarms}."
+        f"False records that together {_moved(t.bias, theta)} would be noticed {seen} by {_KNOWS}; a false alarm is "
+        f"accepted {alarms}."
     )
-    tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), float(fpr)), number(float(fpr))] for r in rules]
-    back = t.reverse()
-    divergences = {"kl": t.kl(), "reverse_kl": back.kl(), "chernoff": t.chernoff()}
+    tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), fpr), number(fpr)] for r in t.rules]
     words = {
         "kl": "KL divergence, honest from tampered",
         "reverse_kl": "KL divergence, tampered from honest",
         "chernoff": "Chernoff information",
     }
-    sizes = _sizes(p["noise"], _unit(p), theta, fpr, tuple(sorted({0.5, power})))
     tables: list[Rows] = [
         ("Tests of this size", ["Test", "alarm at published − expected", "noticed", "false alarms"], tests),
-        _size_table(sizes, fpr),
-        (
-            "How far apart the two worlds are",
-            ["", "nats"],
-            [[words[k], number(float(v))] for k, v in divergences.items()],
-        ),
+        _size_table(t.sizes, fpr),
+        ("How far apart the two worlds are", ["", "nats"], [[words[k], number(v)] for k, v in t.divergences.items()]),
     ]
     remarks = [f"{_noise(p)} hides false records as it hides people. {_one(p)}"]
     if theta > 1:
         remarks.append("The stretched noise is a model of what the false records do to the answer.")
-    remarks += [_epsilon_remark(p, bias, theta, fpr, power)]
+    if t.needed is not None:
+        often = times(given=[t.power])[0]
+        remarks.append(
+            f"To notice it at least {often}, ε would have to be {ceil_digits(t.needed)} or more."
+            if t.needed
+            else f"It would be noticed at least {often} at any ε."
+        )
     payload = {
-        "experiment": t.to_dict(),
-        "fpr": float(fpr),
-        "tests": [r.to_dict() for r in rules],
-        "power": power,
-        "sizes": sizes,
-        "divergences": {k: finite(float(v)) for k, v in divergences.items()},
+        "experiment": t.experiment.to_dict(),
+        "fpr": fpr,
+        "tests": [r.to_dict() for r in t.rules],
+        "power": t.power,
+        "sizes": t.sizes,
+        "divergences": {k: finite(v) for k, v in t.divergences.items()},
     }
-    chart = partial(power_chart, p["noise"], _unit(p), theta, fpr, abs(bias), float(rules[0].power))
-    return _report(sentence, tables, [r for r in remarks if r], payload, chart)
+    return _report(sentence, tables, remarks, payload, t)
 
 
-def _sizes(
-    noise: str, unit: float, theta: float, fpr: float, powers: tuple[float, ...]
-) -> list[dict[str, float | None]]:  # fmt: skip
-    """For each share noticed, the size at which each test reaches it; null where none does."""
-    out: list[dict[str, float | None]] = []
-    for p in powers:
-        sizes = {t.replace("-", "_"): finite(boundary(t, noise, theta, fpr, p) * unit) for t in TESTS}
-        out.append({"power": p, **sizes})
-    return out
-
-
-def _size_table(sizes: list[dict[str, float | None]], fpr: float) -> Rows:
+def _size_table(sizes: Sequence[Mapping[str, float | None]], fpr: float) -> Rows:
     def shown(size: float | None) -> str:
         return "any" if size is None else "none" if size == 0 else floor_digits(size)
 
@@ -166,29 +143,9 @@ def _size_table(sizes: list[dict[str, float | None]], fpr: float) -> Rows:
     return f"The most false records move together, with false alarms {times(given=[fpr])[0]}", head, rows
 
 
-def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, fpr: float, power: float) -> str:
-    if p["noise"] == "gaussian" and "delta" not in p:
-        return ""
-    try:
-        needed = epsilon_to_detect(
-            bias=bias, sensitivity=p["sensitivity"], stretch=theta, noise=p["noise"], delta=p.get("delta"),
-            calibration=p.get("calibration", "analytic"), fpr=fpr, power=power,
-        )  # fmt: skip
-    except NoSolutionError:
-        return ""
-    seen = times(given=[power])[0]
-    if needed == 0:
-        return f"It would be noticed at least {seen} at any ε."
-    return f"To notice it at least {seen}, ε would have to be {ceil_digits(needed)} or more."
-
-
-def limits(parameters: Mapping[str, Any], theta: float, fpr: float, power: float) -> Report:
+def limits(found: HiddenLimit) -> Report:
     """How far false records can move an answer and stay hidden behind this noise."""
-    p = parameters
-    unit, noise = _unit(p), p["noise"]
-    powers = tuple(sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power}))
-    sizes = _sizes(noise, unit, theta, fpr, tuple(q for q in powers if q >= fpr))
-    size = boundary("optimal", noise, theta, fpr, power) * unit
+    p, theta, fpr, power, size = found.parameters, found.stretch, found.fpr, found.power, found.size
     seen, alarms = times(given=[power]), times(given=[fpr])
     wide = f"make the noise {small(theta)} times as wide and " if theta > 1 else ""
     accepted = f"by {_KNOWS}; a false alarm is accepted {alarms[0]}."
@@ -207,11 +164,10 @@ def limits(parameters: Mapping[str, Any], theta: float, fpr: float, power: float
         "fpr": fpr,
         "power": power,
         "hidden_bias": finite(size),
-        "sizes": sizes,
+        "sizes": found.sizes,
     }
     remarks = (f"{_noise(p)} hides false records as it hides people. {_one(p)}",)
-    chart = partial(power_chart, noise, unit, theta, fpr, None, 0.0)
-    return _report(sentence, [_size_table(sizes, fpr)], remarks, payload, chart)
+    return _report(sentence, [_size_table(found.sizes, fpr)], remarks, payload, found)
 
 
 def price(needed: float, bias: float, theta: float, fpr: float, power: float, said: Mapping[str, Any]) -> Report:

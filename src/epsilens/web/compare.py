@@ -22,6 +22,7 @@ from ..catalogue.parameters import PARAMETERS
 from ..catalogue.parsing import EXPLANATION_OPTIONS, find_mechanism
 from ..errors import EpsilensError, InputError
 from ..numerics.formatting import frequencies
+from ..overview import LETTERED, roc_curves
 from ..show import charts
 from ..show.charts import icons
 from ..show.charts.chart import Chart
@@ -286,7 +287,8 @@ def _comparison_problem(made: SettingComparison) -> str:
 def comparison_chart(made: SettingComparison) -> Chart:
     """One ROC chart with a line, labelled by its letter, for each setting."""
     every = made.explained
-    return charts.compared_roc([(s.letter, about.experiment) for s, about in every], every[0][1].arguments["fpr"])
+    fpr, named = every[0][1].arguments["fpr"], [(s.letter, about.experiment) for s, about in every]
+    return charts.compared_roc(roc_curves(named, fpr, LETTERED), fpr)
 
 
 def _chart_html(made: SettingComparison) -> Markup:

@@ -112,11 +112,10 @@ def curve_file(request: Request, name: str, kind: str) -> Response:
     asked, _ = _state_of(request)
     if asked.about is None:
         return no_file(asked.problem)
-    prior, fpr = asked.about.arguments["prior"], asked.about.arguments["fpr"]
-    draw = {"roc": charts.roc, "precision-recall": charts.precision_recall}.get(name)
-    if draw is None:
+    drawn = asked.about.overview.curves.get(name.replace("-", "_"))
+    if drawn is None:
         return unknown_file(name)
-    return picture(draw(asked.about.experiment, prior, fpr), f"{name}-{asked.mechanism}", kind)
+    return picture(charts.marked(drawn), f"{name}-{asked.mechanism}", kind)
 
 
 def _state_of(request: Request) -> tuple[ViewState, str]:
@@ -322,7 +321,7 @@ def claim_chart(request: Request, kind: str) -> Response:
     about = (asked := claim_state(query_of(request))).about
     if about is None:
         return no_file(asked.problem)
-    return picture(claim_roc(about.cases, about.arguments["fpr"]), "claim-roc", kind)
+    return picture(claim_roc(about.overview), "claim-roc", kind)
 
 
 # -- notions ------------------------------------------------------------------------------------------------------

@@ -103,13 +103,12 @@ def noise_section(about: Explanation) -> Markup:
 
 def curve_charts(about: Explanation, key: Hashable) -> list[Markup]:
     """The ROC and precision–recall curves; ``key`` says what the experiment was built from."""
-    prior, fpr = about.arguments["prior"], about.arguments["fpr"]
 
     def draw() -> list[Markup]:
-        both = (charts.roc(about.experiment, prior, fpr), charts.precision_recall(about.experiment, prior, fpr))
+        both = map(charts.marked, about.overview.curves.values())
         return [Markup(chart.svg("page", chart.phone)) for chart in both]  # two phones side by side fill a desk
 
-    return _charts.get_or_make((key, prior, fpr), draw)
+    return _charts.get_or_make((key, about.arguments["prior"], about.arguments["fpr"]), draw)
 
 
 def curves_note(about: Explanation) -> str:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import epsilens as el
+from epsilens.attacks.tampering_power import hidden_limit
 from epsilens.ledger.account import Account, Spending
 from epsilens.ledger.budget import Limits, charge_of
 from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind
-from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
+from epsilens.overview import LETTERED, marked_curve, roc_curves
+from epsilens.show.charts import Chart, compared_roc, marked
 from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from epsilens.show.charts.findings import certainty_chart, known_curve, over_time, power_chart
 
@@ -32,7 +34,7 @@ CURVES: dict[str, tuple[el.Experiment, float, float]] = {
     "no prior": (el.laplace(epsilon=1.0), 0.0, 0.0),
     "all prior": (el.laplace(epsilon=1.0), 1.0, 1.0),
 }
-KINDS = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+KINDS = ("roc", "precision_recall", "tradeoff")
 PLANS: dict[str, dict[str, Any]] = {
     "plan": {},
     "both lines end at the top": {"mechanism": {"noise": "laplace", "epsilon": 10.0}},
@@ -63,7 +65,9 @@ NAMES = [
 @pytest.fixture(scope="session")
 def charts() -> dict[str, Chart]:
     made: dict[str, Chart | None] = {
-        f"{kind}: {case}": draw(*given) for kind, draw in KINDS.items() for case, given in CURVES.items()
+        f"{kind}: {case}": marked(marked_curve(e, kind, prior, fpr))
+        for kind in KINDS
+        for case, (e, prior, fpr) in CURVES.items()
     }
     for name, changes in PLANS.items():
         a = el.assess({**PLAN, **changes})
@@ -72,7 +76,7 @@ def charts() -> dict[str, Chart]:
         drawn = (risk_curve(a), accuracy_curve(a), simulated(a, q, a.epsilon), precedent_strip(a))
         made |= {f"{kind}: {name}": chart for kind, chart in zip(OF_A_PLAN, drawn, strict=True)}
     settings = [(letter, el.laplace(epsilon=e)) for letter, e in zip("abcd", (1.0, 0.2, 3.0, 0.6), strict=True)]
-    made["compared"] = compared_roc(settings, 0.1)
+    made["compared"] = compared_roc(roc_curves(settings, 0.1, LETTERED), 0.1)
     levels = [1, 1.5, 2.2, 1.9, 1.4, 1.1]
     made["known: few"] = known_curve(levels, independent=1.0, group=2.6, top=2.5, upper=2.4, title="Worst ψ")
     many = list(1 + 0.5 * np.sin(np.arange(41) / 41 * 3))
@@ -81,8 +85,8 @@ def charts() -> dict[str, Chart]:
         el.attacks.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0)
     )
     made["certainty: exact"] = certainty_chart(el.attacks.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
-    made["power"] = power_chart("laplace", 1.0, 1.0, 0.05, None, 0.0)
-    made["power: stretched"] = power_chart("laplace", 1.0, 2.0, 0.2, None, 0.0)
+    made["power"] = power_chart(hidden_limit({"noise": "laplace", "scale": 1.0}, 1.0, 0.05, 0.5))
+    made["power: stretched"] = power_chart(hidden_limit({"noise": "laplace", "scale": 1.0}, 2.0, 0.2, 0.5))
     others = [
         el.gaussian(psi=1.0),
         el.mechanisms.approximate(epsilon=1.0, delta=1e-3),

@@ -16,8 +16,9 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import InputError
+from epsilens.overview import marked_curve
 from epsilens.show.charts import Chart
-from epsilens.show.charts.curves import PHONE, SIDE_BY_SIDE, precision_recall_curve, roc_curve, tradeoff_curve
+from epsilens.show.charts.curves import PHONE, SIDE_BY_SIDE, of_marked
 from epsilens.show.charts.layout import width_of
 from epsilens.show.charts.renderers import DARK, LIGHT, PALETTES, svg
 
@@ -174,7 +175,7 @@ def test_data_are_the_readings() -> None:
 
 def test_dots_stand_where_the_readings_are() -> None:
     e = el.laplace(epsilon=1.0)
-    curve = roc_curve(e, 0.5, 0.1)
+    curve = of_marked(marked_curve(e, "roc", 0.5, 0.1))
     assert curve.chosen == pytest.approx((10, 100 * np.e / 10))
     assert curve.best == pytest.approx((30.32653, 69.67347), abs=1e-4)  # e^{−1/2}/2
     assert curve.best_labels[0] == ("best guess: finds 70", "with 30 false alarms")
@@ -227,8 +228,8 @@ CASES = [  # experiments that crowd their labels, priors and rates at their ends
 
 @pytest.mark.parametrize(("experiment", "prior", "fpr"), CASES)
 def test_charts_are_plain_definitions(experiment: el.Experiment, prior: float, fpr: float) -> None:
-    for make in (roc_curve, precision_recall_curve, tradeoff_curve):
-        chart = make(experiment, prior, fpr)
+    for name in ("roc", "precision_recall", "tradeoff"):
+        chart = of_marked(marked_curve(experiment, name, prior, fpr))
         assert all(0 <= x <= 100 and 0 <= y <= 100 for x, y in (*chart.curve, chart.best, chart.chosen))
         for width in (SIDE_BY_SIDE, PHONE):
             spec = chart.spec(width)

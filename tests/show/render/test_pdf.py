@@ -11,6 +11,7 @@ from tests.show.pdf.read import pages_of, streams_of, words_of
 from tests.specimens import RESULTS
 
 import epsilens as el
+from epsilens.overview import marked_curve
 from epsilens.results import Result
 from epsilens.show import charts
 from epsilens.show.document import Document, Figure, Lead, Paragraph, Section, Status, plain_table, said
@@ -71,7 +72,7 @@ def test_every_kind_of_result_has_a_paper(name: str) -> None:
 @pytest.mark.parametrize("lines", [0, 20, 30, 35, 40, 45])
 def test_a_heading_stands_on_the_page_of_its_picture(lines: int) -> None:
     filled = tuple(Paragraph(said(f"line {i}")) for i in range(lines))
-    picture = Figure(lambda: charts.roc(el.laplace(epsilon=1.0), 0.5, 0.1))
+    picture = Figure(lambda: charts.marked(marked_curve(el.laplace(epsilon=1.0), "roc")))
     document = Document("A title", "A kind", (Lead((said("A lead"),)), *filled), (Section("Heading", (picture,)),))
     pages = [_letters("".join(page)) for page in pages_of(to_pdf(document))]
     assert [("heading" in page) == ("roccurve" in page) for page in pages] == [True] * len(pages)

@@ -7,6 +7,6 @@ colours, ``axes`` with matplotlib; ``chart`` is what a reader gets, ``drawn`` by
 """
 
 from .chart import Chart, Charts
-from .curves import cases_roc, compared_roc, precision_recall, roc, tradeoff
+from .curves import cases_roc, compared_roc, marked
 
-__all__ = ["Chart", "Charts", "cases_roc", "compared_roc", "precision_recall", "roc", "tradeoff"]
+__all__ = ["Chart", "Charts", "cases_roc", "compared_roc", "marked"]

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import checks
-from ...errors import InputError
 from ...numerics.formatting import ceil_count, count, frequencies, frequency
-from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from .chart import Chart
 from .layout import Box, Layer, Point, Room, dashed, dot, frame, line, text, width_of
 
 if TYPE_CHECKING:
-    from ...experiment import Experiment
+    from ...overview import CurvePoints, MarkedCurve
 
 
 #: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
@@ -60,63 +57,27 @@ class Curve:
         return square(width, self.title, self.subtitle, layers, hundredths(self.x_title), self.aria)
 
 
-def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
-    """Found against false alarms."""
-    return _chart("roc", roc_curve(e, prior, fpr))
+def marked(found: MarkedCurve) -> Chart:
+    """The curve ``roc``, ``precision_recall`` or ``tradeoff`` (missed against false alarms) of one experiment."""
+    return Chart(found.name, Curve.spec, (of_marked(found),), SIDE_BY_SIDE, PHONE)
 
 
-def precision_recall(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
-    """Precision against recall."""
-    return _chart("precision_recall", precision_recall_curve(e, prior, fpr))
+def of_marked(found: MarkedCurve) -> Curve:
+    """The same, in words and numbers out of 100."""
+    return _precision_recall(found) if found.name == "precision_recall" else _by_false_alarms(found)
 
 
-def tradeoff(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
-    """Missed against false alarms: the trade-off function."""
-    return _chart("tradeoff", tradeoff_curve(e, prior, fpr))
-
-
-def _chart(name: str, curve: Curve) -> Chart:
-    return Chart(name, Curve.spec, (curve,), SIDE_BY_SIDE, PHONE)
-
-
-_CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
-
-
-def named(e: Experiment, name: str, prior: float, fpr: float) -> Chart:
-    """The chart of an experiment by its name: ``roc``, ``precision_recall`` or ``tradeoff``."""
-    checks.one_of("name", name, _CURVES)
-    if e.many:
-        raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
-    return _CURVES[name](e, prior, fpr)
-
-
-def alphas() -> Any:
-    """False-positive rates at which a curve is drawn."""
-    return np.unique(np.concatenate((np.linspace(0, 1, 301), np.geomspace(1e-12, 1, 120))))
-
-
-def roc_curve(e: Experiment, prior: float, fpr: float) -> Curve:
-    """The ROC curve with the best guess and the recall at ``fpr``."""
-    return _by_false_alarms(e, prior, fpr, missed=False)
-
-
-def tradeoff_curve(e: Experiment, prior: float, fpr: float) -> Curve:
-    """The trade-off curve with the best guess and the share missed at ``fpr``."""
-    return _by_false_alarms(e, prior, fpr, missed=True)
-
-
-def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -> Curve:
+def _by_false_alarms(found: MarkedCurve) -> Curve:
     """How many are found, or missed, against false alarms: one curve and its mirror image."""
-    asked, alpha = question(e), alphas()
+    asked, fpr, at, missed = question(found.experiment), found.fpr, found.chosen[1], found.name == "tradeoff"
     name, does, done = ("Trade-off", "misses", "Missed") if missed else ("ROC", "finds", "Found")
-    line, at = (e.tradeoff(alpha), float(e.tradeoff(fpr))) if missed else (e.roc(alpha), float(e.recall(fpr)))
-    x, y = best_guess(e, prior)
+    x, y = found.best_guess
 
-    def told(found: float) -> float:
-        return 1 - found if missed else found
+    def told(share: float) -> float:
+        return 1 - share if missed else share
 
-    def counted(found: float) -> str:
-        return frequency(found) if missed else frequencies(found)[0]
+    def counted(share: float) -> str:
+        return frequency(share) if missed else frequencies(share)[0]
 
     without = "all but as many are missed" if missed else "as many are found"
     return Curve(
@@ -126,7 +87,7 @@ def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -
         f"{name} curve: at {frequency(fpr)} false alarms the adversary {does} {counted(at)}; "
         f"the best guess {does} {counted(told(y))} with {frequency(x)} false alarms; "
         f"without the release, {without} as there are false alarms.",
-        points(alpha, line),
+        points(found.x, found.y),
         ((0.0, 100 * told(0.0)), (100.0, 100 * told(1.0))),
         (100 * x, 100 * told(y)),
         _best_labels(x, y, does, _of_100(told(y), told(x), missed=missed)),
@@ -135,27 +96,40 @@ def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -
     )
 
 
-def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
-    """Precision against recall with the best guess and the point at ``fpr``."""
-    asked = question(e)
-    recall = np.unique(np.concatenate((np.linspace(0, 1, 301), 1 - np.geomspace(1e-9, 1, 60))))
-    found, right = float(e.recall(fpr)), float(e.precision(fpr, prior))
-    y = best_guess(e, prior)[1]
-    precise = float(e.precision(recall=y, prior=prior))
+def _precision_recall(found: MarkedCurve) -> Curve:
+    """Precision against recall with the best guess and the point at the false-positive rate."""
+    asked, prior, (recall, right), (y, precise) = (
+        question(found.experiment), found.prior, found.chosen, found.best,
+    )  # fmt: skip
     return Curve(
         "Precision–recall curve",
-        f"Precision: truly {asked.group}, of 100 alarms",
-        f"recall: found, of 100 times {asked.group}",
-        f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
+        *_precision_titles(asked),
+        f"Precision–recall curve: at a recall of {frequencies(recall)[0]} the precision is {frequencies(right)[0]}; "
         f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
         f"without the release the precision is {frequency(prior)}.",
-        (*points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
+        (*points(found.x, found.y), (100.0, 100 * prior)),
         ((0.0, 100 * prior), (100.0, 100 * prior)),
         (100 * y, 100 * precise),
         (("best guess",),),
-        (100 * found, 100 * right),
+        (100 * recall, 100 * right),
         _of_100(right, prior),
     )
+
+
+def _precision_titles(asked: Question) -> tuple[str, str]:
+    return f"Precision: truly {asked.group}, of 100 alarms", f"recall: found, of 100 times {asked.group}"
+
+
+def share_titles(name: str, asked: Question) -> tuple[str, str]:
+    """What stands over a curve of shares out of 100, and beneath it."""
+    match name:
+        case "precision_recall":
+            return _precision_titles(asked)
+        case "success":
+            return "Best guess right, of 100 times", f"prior: {asked.group}, of 100"
+        case "posterior":
+            return f"Belief in {asked.group} after the release, in percent", "belief before, in percent"
+    return f"{'Missed' if name == 'tradeoff' else 'Found'}, of 100 times {asked.group}", false_alarms_axis(asked)
 
 
 def false_alarms_axis(asked: Question) -> str:
@@ -290,20 +264,24 @@ LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
     ("var(--ink)", 1.75, ()),
     ("var(--secondary)", 2.5, (2, 4)),
 )
-#: Which false-alarm rate each line carries its letter at, so that letters never meet.
-_LETTER_AT = (0.12, 0.3, 0.48, 0.66)
 
 
-def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float) -> Chart:
+def compared_roc(settings: Sequence[CurvePoints], fpr: float) -> Chart:
     """One ROC chart with a line, labelled by its letter, for each setting."""
-    first = roc_curve(settings[0][1], 0.5, fpr)
-    drawn, told = [], []
-    for (letter, e), at in zip(settings, _LETTER_AT, strict=False):
-        alpha = alphas()
-        drawn.append((letter.upper(), points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
-        told.append(f"{letter.upper()} finds {frequencies(float(e.recall(fpr)))[0]}")
+    drawn = _lettered([each.label.upper() for each in settings], settings)
+    told = [f"{each.label.upper()} finds {frequencies(each.told)[0]}" for each in settings]
     aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
-    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), 534, PHONE)
+    titles = share_titles("roc", question(settings[0].experiment))
+    return Chart("compared_roc", _compared, (drawn, *titles, aria), 534, PHONE)
+
+
+def _lettered(names: Sequence[str], lines: Sequence[CurvePoints]) -> tuple[tuple[str, tuple[Point, ...], Point], ...]:
+    """Each line that is marked, with the name that stands there, out of 100."""
+    return tuple(
+        (name, points(each.x, each.y), (100 * each.mark[0], 100 * each.mark[1]))
+        for name, each in zip(names, lines, strict=True)
+        if each.mark is not None
+    )
 
 
 def _compared(
@@ -320,25 +298,19 @@ def _compared(
 # Several ROC curves over each other, each named: what a claim means by what is known of the noise.
 
 _WIDE = 534
-#: Where each curve is marked, as false-positive rates. A plumb line leads from there to its name, below chance where
-#: no curve ever runs.
-_MARKED = (0.1, 0.22, 0.34, 0.46)
+#: A plumb line leads from where a curve is marked to its name, below chance where no curve ever runs.
 _BELOW = 6.0  # from the line of chance down to a name, of 100
 _CHANCE = (99.0, 52.0)  # where that line has its own, to the left of here
 
 
-def cases_roc(named: Sequence[tuple[str, Experiment]], fpr: float) -> Chart:
+def cases_roc(names: Sequence[str], cases: Sequence[CurvePoints], fpr: float) -> Chart:
     """One ROC chart with a line for each case, at most four of them; the first is the riskiest."""
-    asked, alpha = question(named[0][1]), alphas()
-    drawn = tuple(
-        (name, points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at))))
-        for (name, e), at in zip(named, _MARKED, strict=False)
-    )
-    found = frequencies(*(float(e.recall(fpr)) for _, e in named))
-    told = ", ".join(f"{name}: {shown}" for (name, _), shown in zip(named, found, strict=True))
+    asked = question(cases[0].experiment)
+    drawn = _lettered(names, cases)
+    found = frequencies(*(each.told for each in cases))
+    told = ", ".join(f"{name}: {shown}" for name, shown in zip(names, found, strict=True))
     aria = f"ROC curves: found at {false_alarms(fpr)}, {told}."
-    subtitle = f"Found, of 100 times {asked.group}"
-    return Chart("cases_roc", _spec, (drawn, subtitle, false_alarms_axis(asked), aria), _WIDE, PHONE)
+    return Chart("cases_roc", _spec, (drawn, *share_titles("roc", asked), aria), _WIDE, PHONE)
 
 
 def _spec(

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ...attacks.tampering_power import boundary, power_of, tampering_law
+from ...attacks.tampering_power import TamperingTests
 from ...numerics.formatting import floor_digits
 from ..sentences import number
 from .chart import Chart
@@ -37,6 +35,7 @@ from .layout import (
 
 if TYPE_CHECKING:
     from ...attacks.identification import Identification
+    from ...attacks.tampering_power import HiddenBias
     from ...auditing.result import Audit
     from ...ledger.account import Account
 
@@ -222,32 +221,25 @@ class PowerCurve:
         return text(words, at, side, colour, weight, *moved)
 
 
-def power_chart(
-    noise: str, unit: float, theta: float, alpha: float, bias: float | None, reached: float
-) -> Chart | None:  # fmt: skip
+def power_chart(found: HiddenBias) -> Chart | None:
     """Noticed of 100 by the size of the bias; None where no size is noticed."""
-    top = boundary("two-sided", noise, theta, alpha, max(0.99, alpha))
-    if not math.isfinite(top):
+    drawn = found.points
+    if drawn is None:
         return None
-    most = max(top, 1e-9 if bias is None else 1.15 * bias / unit, 1e-3)
-    places = np.linspace(0.0, most, 121)
-    best = [100 * float(tampering_law(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
-    two = 100 * power_of("two-sided", noise, places, theta, np.asarray(alpha))
-    span = tuple(float(m * unit) for m in places)
-    half = boundary("optimal", noise, theta, alpha, 0.5) * unit
+    best, most = [100 * v for v in drawn.best], drawn.bias[-1]
     aria = (
         f"Noticed of 100 against what false records move together, from {best[0]:.0f} at 0 to {best[-1]:.0f} at "
-        f"{number(float(most * unit))}; half are noticed at {number(half)}."
+        f"{number(most)}; half are noticed at {number(drawn.half)}."
     )
     curve = PowerCurve(
         "False records noticed, of 100",
-        f"with {100 * alpha:.3g} false alarms of 100",
+        f"with {100 * found.fpr:.3g} false alarms of 100",
         aria,
-        tuple(zip(span, best, strict=True)),
-        tuple(zip(span, (float(v) for v in two), strict=True)),
-        100 * alpha,
-        float(most * unit),
-        None if bias is None else (bias, 100 * reached),
+        tuple(zip(drawn.bias, best, strict=True)),
+        tuple(zip(drawn.bias, (100 * v for v in drawn.two_sided), strict=True)),
+        100 * found.fpr,
+        most,
+        (abs(found.bias), 100 * float(found.rules[0].power)) if isinstance(found, TamperingTests) else None,
     )
     return Chart("power", PowerCurve.spec, (curve,), SIDE_BY_SIDE, PHONE)
 
