@@ -440,7 +440,7 @@ def test_series_and_lattice_agree(steps: Steps, loss: float, flipped: bool) -> N
 @pytest.mark.parametrize("count", [500, 5000])
 def test_the_sum_of_a_series_however_long_is_its_definition(count: int) -> None:
     chance, h, centre = np.random.default_rng(5), 0.01, 0.7
-    terms = (chance.normal(size=count) + 1j * chance.normal(size=count)) / (1 + np.arange(count))
+    terms = np.asarray((chance.normal(size=count) + 1j * chance.normal(size=count)) / (1 + np.arange(count)), complex)
     none = np.zeros(1)
     rest = CutOffMass(0.0, 0.0, 0.0, 0.0, math.inf, none, none, False)
     of = Series(1.0, h, centre, 0.0, terms, 1e-12, 0.0, ((none, none), (none, none)), rest, 0)
