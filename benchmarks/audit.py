@@ -24,7 +24,7 @@ import numpy as np
 from epsilens.auditing.audit import Game, audit, audit_source
 from epsilens.auditing.bounds import fixed_p_value
 from epsilens.auditing.canaries import Canaries, epsilon_bound, guesses_to_make, mu_bound
-from epsilens.auditing.claims import Claim, claim_of, gdp_lines
+from epsilens.auditing.claims import ClaimLines, claim_of, gdp_lines
 from epsilens.auditing.result import StopReason
 from epsilens.auditing.sources import BatchSource, Bits
 
@@ -113,7 +113,7 @@ def power(repeats: float, testers: Any = None) -> list[dict[str, Any]]:
     return rows
 
 
-def refuted(draw: Draw, claim: Claim, runs: int, sequential: bool, seed: int, low_bits: bool) -> tuple[bool, int]:
+def refuted(draw: Draw, claim: ClaimLines, runs: int, sequential: bool, seed: int, low_bits: bool) -> tuple[bool, int]:
     """(whether the claim is refuted, runs used), without the bounds that an audit adds."""
     coins = np.random.default_rng([seed, 17])
     game = Game(BatchSource(draw, 0, 1), coins, None, low_bits, claim=claim, alpha=ALPHA, budget=runs)

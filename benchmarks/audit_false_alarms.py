@@ -30,7 +30,7 @@ import numpy as np
 import epsilens as el
 from epsilens.auditing.audit import Game, audit_source
 from epsilens.auditing.bounds import fixed_p_value
-from epsilens.auditing.claims import Claim, claim_of
+from epsilens.auditing.claims import ClaimLines, claim_of
 from epsilens.auditing.result import StopReason
 from epsilens.auditing.sources import BatchSource
 
@@ -141,7 +141,7 @@ CELLS = [("boundary", *case) for case in BOUNDARY] + [
 
 
 @cache
-def claim_at(cell: int) -> Claim:
+def claim_at(cell: int) -> ClaimLines:
     said = CELLS[cell][3]
     return claim_of(said() if callable(said) else said)
 

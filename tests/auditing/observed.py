@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from scipy.special import ndtr
 
 from epsilens.assessment.worst_case import MovementPair, WorstCase
-from epsilens.auditing.claims import Claim
+from epsilens.auditing.claims import ClaimLines
 from epsilens.data.queries import Noise
 from epsilens.plan.cells import Cells, Draw, draws_of, unit_of
 from epsilens.plan.model import Release
@@ -55,7 +55,7 @@ def lower_reading(found: WorstCase, reading: str, arguments: Mapping[str, float]
     return max(float(e.bracket(reading, **arguments)[0]) for e in found.experiments)
 
 
-def exact_excess(found: WorstCase, claim: Claim) -> float:
+def exact_excess(found: WorstCase, claim: ClaimLines) -> float:
     """By how much δ lies above the claim at least, at the line where it does most; not above 0 where it is kept."""
     lines = zip(claim.epsilon.tolist(), claim.delta.tolist(), strict=True)
     return float(max(lower_reading(found, "delta", {"epsilon": eps}) - delta for eps, delta in lines))

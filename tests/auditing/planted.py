@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.claims import Claim, claim_of
+from epsilens.auditing.claims import ClaimLines, claim_of
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.auditing.pipelines import ReleaseSource, plan_claim, secret_claim
 from epsilens.plan import answers, cells, scan_plan
@@ -321,7 +321,7 @@ class Bug:
         return ReleaseSource(read_release(self.plan), pair.first, pair.second)
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> ClaimLines:
         """The plan's own: of the person, or of the secret where one is named."""
         said = read_release(self.plan)
         return secret_claim(said) if said.data.hidden is not None else claim_of(plan_claim(said))

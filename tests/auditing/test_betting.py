@@ -20,7 +20,7 @@ from epsilens.auditing.betting import (
     log_capital,
     log_precision_capital,
 )
-from epsilens.auditing.claims import Claim, claim_of, gdp_lines, single_line
+from epsilens.auditing.claims import ClaimLines, claim_of, gdp_lines, single_line
 from epsilens.auditing.scores import MOST_CELLS, ScoreAttack, perfect_attack
 
 #: Outcomes 0…3; the events name the second world on the first two and the first on the others, the second on 0 and 1
@@ -44,7 +44,7 @@ def counts(*cells: tuple[int, int]) -> np.ndarray:
     return made
 
 
-def mean_capital(zero: np.ndarray, one: np.ndarray, claim: Claim, runs: int, attacks: list[ScoreAttack]) -> float:
+def mean_capital(zero: np.ndarray, one: np.ndarray, claim: ClaimLines, runs: int, attacks: list[ScoreAttack]) -> float:
     """Σ over all outcomes and coins of their probability times the capital; a round for each run."""
     mean = 0.0
     for drawn in product([(cell, world) for cell in range(4) for world in (0, 1)], repeat=runs):

@@ -27,7 +27,7 @@ from epsilens.auditing.canaries import (
     recursion_p,
     recursion_refutes,
 )
-from epsilens.auditing.claims import Claim, claim_of, single_line
+from epsilens.auditing.claims import ClaimLines, claim_of, single_line
 from epsilens.auditing.result import AuditVerdict, FindingKind
 from epsilens.errors import InputError
 
@@ -193,7 +193,7 @@ def test_no_mechanism_on_three_bits_exceeds_the_programme() -> None:
                 other = tuple(1 - bit if i == j else bit for j, bit in enumerate(w))
                 gap = law[w][None, :] - np.exp(eps)[:, None] * law[other][None, :]
                 delta = np.maximum(delta, gap.clip(0).sum(axis=1))
-        claim = Claim(eps, delta)
+        claim = ClaimLines(eps, delta)
         for v in (2, 3):
             best = sum(
                 max(

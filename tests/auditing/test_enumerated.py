@@ -16,7 +16,7 @@ from scipy.stats import multinomial
 from epsilens.auditing.audit import Game
 from epsilens.auditing.betting import History, log_capital
 from epsilens.auditing.bounds import GuessCounts, p_value
-from epsilens.auditing.claims import Claim, claim_of
+from epsilens.auditing.claims import ClaimLines, claim_of
 from epsilens.auditing.scores import ScoreAttack
 from epsilens.auditing.sources import CallSource
 
@@ -40,7 +40,7 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     return float(ndtr(mu / 2 - epsilon / mu) - math.exp(epsilon) * ndtr(-mu / 2 - epsilon / mu))
 
 
-def attained(pair: Pair) -> list[Claim]:
+def attained(pair: Pair) -> list[ClaimLines]:
     """The smallest claims of several kinds that a pair keeps."""
     made = [claim_of((0.3, both_ways(pair, 0.3))), claim_of((1.0, max(both_ways(pair, 1.0), 1e-9)))]
     with np.errstate(divide="ignore"):
@@ -62,7 +62,7 @@ def attained(pair: Pair) -> list[Claim]:
     return made
 
 
-def fixed_false_alarm(pair: Pair, names: tuple[int, ...], claim: Claim, runs: int, alpha: float) -> float:
+def fixed_false_alarm(pair: Pair, names: tuple[int, ...], claim: ClaimLines, runs: int, alpha: float) -> float:
     """The chance that a mechanism is called broken by an event: outcome i names world names[i], −1 names nothing."""
     zero, one = pair
     right = 0.5 * sum(one[i] if name == 1 else zero[i] for i, name in enumerate(names) if name >= 0)
@@ -105,7 +105,7 @@ RUNS = tuple(product((False, True), (0.0, 1.0)))
 class Enumerated:
     """A sequential audit of a mechanism with two answers, over every path of the runs after the first ten."""
 
-    def __init__(self, pair: Pair, claim: Claim, alpha: float) -> None:
+    def __init__(self, pair: Pair, claim: ClaimLines, alpha: float) -> None:
         self.claim, self.alpha = claim, alpha
         self.chance = [0.5 * float(pair[int(bit)][int(answer)]) for bit, answer in RUNS]
 

@@ -24,7 +24,7 @@ from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.assessment.assess import assess
 from epsilens.assessment.worst_case import WorstCase
 from epsilens.auditing.audit import audit_source
-from epsilens.auditing.claims import Claim, claim_of, single_line
+from epsilens.auditing.claims import ClaimLines, claim_of, single_line
 from epsilens.auditing.pairs import MadeUpRows, PairKind
 from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
@@ -49,7 +49,7 @@ def plan(*queries: dict[str, Any], epsilon: float = 1.0, **data: Any) -> dict[st
     }  # fmt: skip
 
 
-def success(most: float) -> Claim:
+def success(most: float) -> ClaimLines:
     """The claim that no guess is right more often."""
     return single_line(0.0, 2 * most - 1)
 

@@ -18,7 +18,7 @@ The package is called ``auditing`` because ``epsilens.audit`` is the function. I
 
 Anything that draws outcomes can be audited: an object with ``draw(bits)``, which returns one outcome for each bit, of
 the first input where the bit is False and of the second where it is True
-(:class:`~epsilens.auditing.sources.Source`), is given
+(:class:`~epsilens.auditing.sources.OutcomeSource`), is given
 to :func:`~epsilens.auditing.audit.audit_source` with a claim. Runs must be independent given their bits; what a
 run returns may be of any type.
 """

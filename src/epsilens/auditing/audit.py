@@ -30,7 +30,7 @@ from .sources import (
     Bits,
     CallSource,
     GroupSource,
-    Source,
+    OutcomeSource,
     check_inputs_differ,
     runs_together,
     timeout_seconds,
@@ -157,7 +157,7 @@ def audit(
     limit = None if timeout is None else timeout_seconds(timeout)
     if groups and batch:
         raise InputError("groups and batch are both given: one call is many guesses or many runs, so give one of them")
-    source: Source
+    source: OutcomeSource
     if groups:
         source = GroupSource(mechanism, d0, d1, limit)
     elif batch:
@@ -181,7 +181,7 @@ def audit(
 
 
 def audit_source(
-    source: Source,
+    source: OutcomeSource,
     *,
     claim: object,
     confidence: float = 0.95,
@@ -193,7 +193,7 @@ def audit_source(
     progress: bool | Callable[[AuditProgress], object] = False,
     pair: tuple[str, str] = ("", ""),
 ) -> Audit:
-    """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
+    """The same for anything that draws outcomes, a :class:`~.sources.OutcomeSource`; ``pair`` names the two inputs."""
     asked, alpha = parse_claim(claim), level_of(confidence)
     budget = checks.integer("runs", runs, low=1, high=_MOST_RUNS)
     if seed is not None:
@@ -242,7 +242,7 @@ def _progress_callback(progress: bool | Callable[[AuditProgress], object]) -> Ca
 class Game(Evidence):
     """The state of an audit: :meth:`play` or :meth:`count` it, then ask for its :meth:`result`."""
 
-    source: Source
+    source: OutcomeSource
     rng: np.random.Generator
     tell: Callable[[AuditProgress], object] | None = None
     low_bits: bool = True

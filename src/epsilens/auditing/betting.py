@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
-from .claims import Claim, single_line
+from .claims import ClaimLines, single_line
 from .outcomes import Outcomes
 from .scores import ScoreAttack, Statistic, fixed_statistics, learnt_statistics, score_attack
 from .sources import Bits
@@ -100,7 +100,7 @@ class History:
     rounds: list[tuple[ScoreAttack, ...]] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
     _known: tuple[Array, ...] | None = field(default=None, repr=False)
-    _bets: tuple[Claim, _Bets] | None = field(default=None, repr=False)
+    _bets: tuple[ClaimLines, _Bets] | None = field(default=None, repr=False)
 
     def add(self, attacks: tuple[ScoreAttack, ...], counts: Array) -> None:
         """More runs of the round with these attacks."""
@@ -133,7 +133,7 @@ class History:
             self._known = (past.sum(axis=(-1, -2)), right, wrong, second, first, nested, sides, past)
         return self._known
 
-    def bets(self, claim: Claim) -> _Bets:
+    def bets(self, claim: ClaimLines) -> _Bets:
         """The bets of all rounds against a claim; those of the last claim are kept while its round goes on."""
         if self._bets is None or self._bets[0] is not claim:
             self._bets = (claim, _all_bets(self, claim))
@@ -151,7 +151,7 @@ class _Lines:
     runs: Array
 
 
-def _event_lines(history: History, claim: Claim, pure: bool) -> _Lines:
+def _event_lines(history: History, claim: ClaimLines, pure: bool) -> _Lines:
     runs, right, wrong, _, _, _, sides, _ = history.known()
     n = np.maximum(runs, 1.0)[..., None]
     r, w = right / n, (wrong + 0.5) / n
@@ -169,7 +169,7 @@ def _event_lines(history: History, claim: Claim, pure: bool) -> _Lines:
     return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
 
 
-def _tightest_lines(claim: Claim, rarity: Array) -> Array:
+def _tightest_lines(claim: ClaimLines, rarity: Array) -> Array:
     """Which line a guess has least to lose on, by how rare it is: min (e^ε + δ·rarity)/(1 + e^ε), nearly.
 
     Any line is valid, so the rarities are looked up in a table.
@@ -187,7 +187,7 @@ def _deviations(right: Array, wrong: Array, loss: Array, charge: Array, sides: A
     return np.where(sides > 0, mean / np.sqrt(right + loss * loss * wrong + charge * charge), -np.inf)
 
 
-def event_worth(attacks: Sequence[ScoreAttack], claim: Claim) -> tuple[Array, Array]:
+def event_worth(attacks: Sequence[ScoreAttack], claim: ClaimLines) -> tuple[Array, Array]:
     """By how many deviations a run the events of each attack exceeded the claim on past runs; and how many these were.
 
     The capital of a good bet on such an event grows by about half its square a run.
@@ -241,7 +241,7 @@ def _kelly_stake(history: History, payoff: Array, luck: float) -> Array:
     return np.asarray(np.clip((mean - luck * np.sqrt(square / runs)) / square, 0.0, _MOST_STAKE))
 
 
-def _all_bets(history: History, claim: Claim) -> _Bets:
+def _all_bets(history: History, claim: ClaimLines) -> _Bets:
     payoffs: list[Array] = []
     weights: list[float] = []
 
@@ -291,7 +291,7 @@ def _all_bets(history: History, claim: Claim) -> _Bets:
     )
 
 
-def _log_capitals(history: History, claim: Claim) -> tuple[Array, Array]:
+def _log_capitals(history: History, claim: ClaimLines) -> tuple[Array, Array]:
     """log of the capitals that play against a claim, (rounds, attackers, capitals), and their shares."""
     bets, counts = history.bets(claim), np.array(history.counts)
     flat = counts.reshape(*counts.shape[:-2], -1)
@@ -303,7 +303,7 @@ def _log_capitals(history: History, claim: Claim) -> tuple[Array, Array]:
     return np.concatenate((logs, average[..., None]), axis=-1), np.append(bets.weights, bets.mixed)
 
 
-def log_capital(history: History, claim: Claim) -> Array:
+def log_capital(history: History, claim: ClaimLines) -> Array:
     """log E against a claim after each round; the claim is refuted at level α where it reaches log(1/α).
 
     The attackers have played the same rounds; the capital is what they have together, each a like share.
@@ -315,7 +315,7 @@ def log_capital(history: History, claim: Claim) -> Array:
     return _log_mean(logs.reshape(logs.shape[0], -1), share)
 
 
-def leading_event(history: History, claim: Claim) -> tuple[int, int, int, int]:
+def leading_event(history: History, claim: ClaimLines) -> tuple[int, int, int, int]:
     """(attacker, event, right, wrong): whose bets grew most, its last event of most worth, how such guesses went."""
     logs, weights = _log_capitals(history, claim)
     leader = int(np.argmax(_log_mean(logs[-1], weights)))
@@ -332,13 +332,13 @@ def _log_mean(logs: Array, weights: Array) -> Array:
         return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
 
 
-def is_refuted(history: History, claim: Claim, alpha: float | None = None) -> bool:
+def is_refuted(history: History, claim: ClaimLines, alpha: float | None = None) -> bool:
     """Whether the capital against the claim ever reached 1/α, by default with the game's own α."""
     path = log_capital(history, claim)
     return bool(path.size and path.max() >= -math.log(history.alpha if alpha is None else alpha))
 
 
-def claim_broken(history: History, claim: Claim) -> bool:
+def claim_broken(history: History, claim: ClaimLines) -> bool:
     """Whether the claim is refuted and, where it is pure, every smaller ε of a grid with it.
 
     Bets differ from claim to claim, so the capital against a smaller ε is the larger one nearly always, not always. The
@@ -537,7 +537,7 @@ def _candidate_statistics(outcomes: Outcomes, bits: Bits, low_bits: bool) -> lis
     return ranked + [(s, held, bits[~first]) for s in learnt_statistics(half, bits[first])]
 
 
-def learn_events(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
+def learn_events(outcomes: Outcomes, bits: Bits, claim: ClaimLines, *, low_bits: bool = True) -> list[Event] | None:
     """The events to count on the next runs; None where nothing varies."""
     tried = [_cuts(s, runs, b) for s, runs, b in _candidate_statistics(outcomes, bits, low_bits)]
     cuts = [each for each in tried if each is not None]
@@ -551,7 +551,7 @@ def learn_events(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool
 
 
 def learn_attacks(
-    outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True
+    outcomes: Outcomes, bits: Bits, claim: ClaimLines, *, low_bits: bool = True
 ) -> tuple[tuple[ScoreAttack, ...], Event] | None:
     """The attacks to bet with on the next runs, and the event that always speaks; None where nothing varies."""
     ranked = _candidate_statistics(outcomes, bits, low_bits)
@@ -570,7 +570,7 @@ def learn_attacks(
     return tuple(attacks[i] for i in chosen), _always_speaking(singles)
 
 
-def _most_precise_attack(attacks: Sequence[ScoreAttack], claim: Claim) -> int:
+def _most_precise_attack(attacks: Sequence[ScoreAttack], claim: ClaimLines) -> int:
     """The score that tells most by itself: the one to bound with, also where the claim holds.
 
     Against a pure claim precision counts; against lines, how many more guesses are right than wrong.
@@ -582,7 +582,7 @@ def _most_precise_attack(attacks: Sequence[ScoreAttack], claim: Claim) -> int:
     return int(np.argmax((apart - _Z / np.sqrt(runs_of)[:, None]).max(axis=1)))
 
 
-def _excess_margin(claim: Claim, share: float, cuts: _Cuts) -> Array:
+def _excess_margin(claim: ClaimLines, share: float, cuts: _Cuts) -> Array:
     """By how much the past precision exceeds what the claim allows, times how often; only about the given share."""
     pi = cuts.total / cuts.runs
     allowed = np.where(cuts.sides == 2, claim.most_precise(pi), claim.most_precise(pi, 1))

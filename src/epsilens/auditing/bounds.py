@@ -53,7 +53,7 @@ from .betting import (
     log_capital,
     log_precision_capital,
 )
-from .claims import Claim, gdp_lines, single_line
+from .claims import ClaimLines, gdp_lines, single_line
 from .outcomes import Reader
 from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind, StopReason
 from .scores import Codebook, Feature, Statistic, perfect_attack
@@ -96,7 +96,7 @@ class GuessCounts:
         return max(0.5, clopper_pearson(self.right, self.guesses, alpha)) if self.guesses else 0.5
 
 
-def p_value(counts: GuessCounts, claim: Claim, alpha: float = 0.05) -> float:
+def p_value(counts: GuessCounts, claim: ClaimLines, alpha: float = 0.05) -> float:
     """How likely so many right guesses are, at most, if the claim holds.
 
     A pure line needs no rate: P[Bin(r, e^ε/(1+e^ε)) ≥ k]. An attacker who always speaks has the rate 1. Otherwise it is
@@ -245,7 +245,7 @@ Tails: TypeAlias = tuple[float, float, int | None, int | None]  # (low, high, wo
 class Evidence:
     """What the runs have shown so far: all that the bounds are made from."""
 
-    claim: Claim
+    claim: ClaimLines
     alpha: float
     budget: int
     width: int = 1  # guesses of one call
@@ -273,7 +273,7 @@ def _verdict(evidence: Evidence, over: bool, possible: bool) -> AuditVerdict:
     return AuditVerdict.CONSISTENT if possible else AuditVerdict.INCONCLUSIVE
 
 
-def claimed_readings(claim: Claim) -> dict[str, float]:
+def claimed_readings(claim: ClaimLines) -> dict[str, float]:
     """The claim's own readings."""
     delta = claim.stated
     if claim.experiment is None:
@@ -283,7 +283,7 @@ def claimed_readings(claim: Claim) -> dict[str, float]:
     return {name: float(value) for name, value in readings.items()}
 
 
-def claim_excess(is_refuted: Callable[[Claim], bool], claim: Claim, over: bool, most: float) -> float:
+def claim_excess(is_refuted: Callable[[ClaimLines], bool], claim: ClaimLines, over: bool, most: float) -> float:
     """By how much ε lies above a claim at some δ, at least: above 0 exactly where the claim itself is refuted."""
     if not over:
         return 0.0
@@ -303,7 +303,7 @@ def _assemble(
     strength: float,
     over: bool,
     possible: bool,
-    is_refuted: Callable[[Claim], bool],
+    is_refuted: Callable[[ClaimLines], bool],
     success: float,
     largest: float,
 ) -> Audit:
@@ -414,7 +414,7 @@ def fixed_result(evidence: Evidence) -> Audit:
     counts = _guess_counts(evidence)
     fresh = counts[ALWAYS].runs if counts else 0
 
-    def is_refuted(asked: Claim) -> bool:
+    def is_refuted(asked: ClaimLines) -> bool:
         return bool(counts) and p_value(counts[_promising_event(evidence, asked)], asked, alpha) <= alpha
 
     p = fixed_p_value(evidence)
@@ -446,7 +446,7 @@ def fixed_p_value(evidence: Evidence) -> float:
     return p_value(counts[_promising_event(evidence, claim)], claim, evidence.alpha)
 
 
-def _promising_event(evidence: Evidence, claim: Claim) -> int:
+def _promising_event(evidence: Evidence, claim: ClaimLines) -> int:
     """The event that, by the pilot, exceeds what a claim allows by most standard errors; a pure one wants precision."""
     if not evidence.events or claim.alone:
         return PRECISE
@@ -459,7 +459,7 @@ def _promising_event(evidence: Evidence, claim: Claim) -> int:
     return int(np.argmax(worth))
 
 
-def _shown_event(evidence: Evidence, claim: Claim, sequential: bool) -> AttackEvent | None:
+def _shown_event(evidence: Evidence, claim: ClaimLines, sequential: bool) -> AttackEvent | None:
     """The event of the attacker who holds most against a claim, or the counted one that it is tested with."""
     history, reader = evidence.history, evidence.reader
     statistic: Statistic | None

@@ -38,7 +38,7 @@ from ..checks import Array
 from ..errors import InputError
 from .betting import least_unrefuted
 from .bounds import capped_at_claim, claim_excess, claimed_readings
-from .claims import Claim, gdp_lines, level_of, parse_claim, single_line
+from .claims import ClaimLines, gdp_lines, level_of, parse_claim, single_line
 from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind
 from .sources import Bits
 
@@ -58,7 +58,7 @@ def pure_p(r: int, v: int, epsilon: float) -> float:
     return float(bdtrc(v - 1, r, float(expit(epsilon)))) if v > 0 else 1.0
 
 
-def _inverse_tradeoff(claim: Claim) -> Callable[[float], float]:
+def _inverse_tradeoff(claim: ClaimLines) -> Callable[[float], float]:
     """g(a): the least false-positive rate at which a recall of a is allowed, the maximum of a few lines in a."""
     grow, delta = np.exp(claim.epsilon), claim.delta
     slopes = np.concatenate(([0.0], 1 / grow, grow))
@@ -85,7 +85,7 @@ def _inverse_tradeoff(claim: Claim) -> Callable[[float], float]:
     return g
 
 
-def recursion_refutes(m: int, r: int, v: int, claim: Claim, alpha: float = 0.05) -> bool:
+def recursion_refutes(m: int, r: int, v: int, claim: ClaimLines, alpha: float = 0.05) -> bool:
     """Whether v right of r refute a claim at level α, by the recursion.
 
     >>> from epsilens.auditing.claims import claim_of
@@ -105,7 +105,7 @@ def recursion_refutes(m: int, r: int, v: int, claim: Claim, alpha: float = 0.05)
     return False
 
 
-def recursion_p(m: int, r: int, v: int, claim: Claim) -> float:
+def recursion_p(m: int, r: int, v: int, claim: ClaimLines) -> float:
     """The least level at which v right of r refute a claim."""
     low, high = 0.0, 1.0
     if not recursion_refutes(m, r, v, claim, 1.0):
@@ -132,7 +132,7 @@ def mu_bound(m: int, r: int, v: int, alpha: float = 0.05) -> float:
     return least_unrefuted(lambda mu: recursion_refutes(m, r, v, gdp_lines(mu), alpha), 12.0)
 
 
-def exact_p(m: int, r: int, v: int, claim: Claim) -> float:
+def exact_p(m: int, r: int, v: int, claim: ClaimLines) -> float:
     """The largest probability of v right of r that the claim's lines allow: a linear programme over P[k wrong].
 
     Maximise Σ_{k≤r−v} P_k subject to, at each ε, Σ_k [(x_k − e^ε·y_k)₊ + (y_k − e^ε·x_k)₊] ≤ (m/r)·δ(ε), where
@@ -175,7 +175,7 @@ def exact_p(m: int, r: int, v: int, claim: Claim) -> float:
     return float(min(1.0, -solved.fun)) if solved.status == 0 else 1.0
 
 
-def guesses_to_make(m: int, claim: Claim, alpha: float = 0.05) -> int:
+def guesses_to_make(m: int, claim: ClaimLines, alpha: float = 0.05) -> int:
     """How many of m canaries to guess: from the claim alone, so that nothing is paid for the choice.
 
     It is the number that would give the largest bound on μ were the claim attained, guessed as precisely as it allows.
@@ -285,7 +285,7 @@ def audit_guesses(
         verdict, found = AuditVerdict.INCONCLUSIVE, (*found, Finding(FindingKind.FEW))
     delta, over, claimed = asked.stated, p <= alpha, claimed_readings(asked)
 
-    def refuted(claim: Claim) -> bool:
+    def refuted(claim: ClaimLines) -> bool:
         return pure_p(r, v, claim.pure) <= alpha if claim.alone else recursion_refutes(m, r, v, claim, alpha)
 
     most = epsilon_bound(m, r, r, delta, alpha)

@@ -39,7 +39,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Claim(ValueSemantics):
+class ClaimLines(ValueSemantics):
     """Lines (ε, δ) that all hold, ε rising; ``experiment`` is what they were read from, where there is one.
 
     ``pure`` is the ε at which δ is 0, infinite where there is none. ``alone`` says that the pure line implies all the
@@ -81,7 +81,7 @@ class Claim(ValueSemantics):
             q = (np.exp(self.epsilon) + 0.5 * sides * self.delta / pi) / (1 + np.exp(self.epsilon))
         return np.asarray(np.minimum(np.nan_to_num(q.min(axis=-1), nan=1.0), 1.0))
 
-    def shifted(self, more: float) -> Claim:
+    def shifted(self, more: float) -> ClaimLines:
         """The weaker claim that allows so much more ε at every δ: δ(ε − more) at ε.
 
         >>> claim_of(1.0).shifted(0.5).pure
@@ -90,13 +90,13 @@ class Claim(ValueSemantics):
         return replace(self, epsilon=self.epsilon + more, pure=self.pure + more, experiment=None)
 
 
-def single_line(epsilon: float, delta: float) -> Claim:
+def single_line(epsilon: float, delta: float) -> ClaimLines:
     """One (ε, δ)."""
     pure = epsilon if delta == 0 else math.inf
-    return Claim(np.array([epsilon]), np.array([delta]), None, pure, delta == 0, delta > 0)
+    return ClaimLines(np.array([epsilon]), np.array([delta]), None, pure, delta == 0, delta > 0)
 
 
-def gdp_lines(mu: float) -> Claim:
+def gdp_lines(mu: float) -> ClaimLines:
     """μ-GDP, by its closed form: δ(ε) of telling N(0, 1) from N(μ, 1).
 
     >>> round(float(gdp_lines(1.0).delta[0]), 6)  # 2Φ(½) − 1
@@ -106,10 +106,10 @@ def gdp_lines(mu: float) -> Claim:
         return single_line(0.0, 0.0)
     eps = np.linspace(0.0, 0.5 * mu * mu + 5 * mu, _LINES)
     eps = eps[eps <= _HIGHEST]
-    return Claim(eps, np.atleast_1d(Normal(np.asarray(mu)).worse_delta(eps)))
+    return ClaimLines(eps, np.atleast_1d(Normal(np.asarray(mu)).worse_delta(eps)))
 
 
-def claim_of(claim: object) -> Claim:
+def claim_of(claim: object) -> ClaimLines:
     """A claim from whatever says one: an experiment, ε, (ε, δ), a mapping or a text such as ``"epsilon=1,
     delta=1e-6"``.
 
@@ -118,7 +118,7 @@ def claim_of(claim: object) -> Claim:
     >>> claim_of("zcdp=0.5").experiment, claim_of("psi=1").experiment, claim_of("rdp=2:1").experiment
     (zcdp(rho=0.5), gdp(mu=1), rdp(order=2, rho=1))
     """
-    if isinstance(claim, Claim):
+    if isinstance(claim, ClaimLines):
         return claim
     if isinstance(claim, Experiment):
         if claim.many:
@@ -171,19 +171,21 @@ def _parse_numbers(text: str) -> dict[str, float]:
     return numbers
 
 
-def _claim_by_name(numbers: Mapping[str, ArrayLike]) -> Claim:
+def _claim_by_name(numbers: Mapping[str, ArrayLike]) -> ClaimLines:
     names = tuple(sorted(numbers))
     if names not in _BUILDERS:
         raise InputError(f"claim says {', '.join(names) or 'nothing'}: give {_WAYS}", parameter="claim")
     return _experiment_claim(_BUILDERS[names](**numbers))
 
 
-def _experiment_claim(e: Experiment) -> Claim:
+def _experiment_claim(e: Experiment) -> ClaimLines:
     """The lines of an experiment; each δ is the safe end, so each line holds."""
     return lines_of(lambda at: float(e.epsilon(at)), lambda at: np.asarray(e.delta(at), dtype=float), e)
 
 
-def lines_of(loss: Callable[[float], float], beyond: Callable[[Array], Array], e: Experiment | None = None) -> Claim:
+def lines_of(
+    loss: Callable[[float], float], beyond: Callable[[Array], Array], e: Experiment | None = None
+) -> ClaimLines:
     """A claim from ε(δ) and δ(ε), which takes several ε at once; both from above."""
     pure = loss(0.0)
     if pure <= _HIGHEST:
@@ -191,7 +193,7 @@ def lines_of(loss: Callable[[float], float], beyond: Callable[[Array], Array], e
         delta = np.atleast_1d(beyond(eps))
         delta[-1] = 0.0
         implied = (np.exp(pure) - np.exp(eps)) / (1 + np.exp(pure))
-        return Claim(eps, delta, e, pure, bool(np.all(delta >= implied - _TOLERANCE)))
+        return ClaimLines(eps, delta, e, pure, bool(np.all(delta >= implied - _TOLERANCE)))
     floor, further = np.atleast_1d(beyond(np.array([_HIGHEST, _LARGEST_EPSILON]))).tolist()
     top = min(loss(max(floor, _SMALL)), _HIGHEST)
     eps = np.linspace(0.0, top, _LINES) if top > 0 else np.zeros(1)
@@ -199,7 +201,7 @@ def lines_of(loss: Callable[[float], float], beyond: Callable[[Array], Array], e
     implied = floor + (1 - floor) * (np.exp(top) - np.exp(eps)) / (1 + np.exp(top))
     stays = 0 < floor < 1 and further >= floor - _TOLERANCE  # else δ falls further on
     bare = stays and bool(np.all(delta >= implied - _TOLERANCE))
-    return Claim(eps, delta, e, math.inf, False, bare)
+    return ClaimLines(eps, delta, e, math.inf, False, bare)
 
 
 def level_of(confidence: float) -> float:
@@ -210,7 +212,7 @@ def level_of(confidence: float) -> float:
     return 1 - value
 
 
-def parse_claim(claim: object) -> Claim:
+def parse_claim(claim: object) -> ClaimLines:
     """A claim as :func:`~.claims.claim_of` takes it, or a text with a mechanism in it: ``gaussian --sigma 2``.
 
     >>> parse_claim("epsilon=1").pure, parse_claim(1.0).pure

@@ -54,8 +54,8 @@ from .outcomes import as_double, contents, repr_text, to_portable
 from .sources import (
     Bits,
     NoAnswer,
+    OutcomeSource,
     RunFailure,
-    Source,
     UnreadableAnswer,
     call_mechanism,
     runs_together,
@@ -505,7 +505,7 @@ class OutcomeLog:
 class LoggedSource:
     """A source whose outcomes are read from a record as far as it goes, and written into it from there on."""
 
-    source: Source
+    source: OutcomeSource
     record: OutcomeLog
     pair: str
     _at: int = field(default=0, init=False)

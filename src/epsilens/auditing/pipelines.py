@@ -55,11 +55,11 @@ from ..publish.noise import drawings_of
 from ..publish.release import check_publishable, exact_cells
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source
-from .claims import Claim, claim_of, lines_of, parse_claim, single_line
+from .claims import ClaimLines, claim_of, lines_of, parse_claim, single_line
 from .external import CommandSource, LoggedSource, OutcomeLog, WorkerSource, command_words
 from .pairs import TABLE_PAIR_KINDS, MadeUpRows, PairKind, plan_pairs, table_pairs, without_read_forms, write_table
 from .result import Audits, PairAudit, StopReason, shared_confidence
-from .sources import Bits, RunFailure, Source, check_inputs_differ, silence
+from .sources import Bits, OutcomeSource, RunFailure, check_inputs_differ, silence
 
 RUNS_PER_ENTIRE = 200
 
@@ -220,7 +220,7 @@ def plan_claim(plan: Release) -> Experiment:
     return compose(held.experiment, from_dp(0.0, held.delta)) if held.delta else held.experiment
 
 
-def secret_claim(plan: Release) -> Claim:
+def secret_claim(plan: Release) -> ClaimLines:
     """What a plan claims of everybody's secret: of two tables that agree in all but the columns that tell it.
 
     >>> plan = {"data": {"table": "t", "secret": "x > 0"}, "queries": [{"count": "x > 0"}, {"count": True}],
@@ -267,13 +267,13 @@ def audit_plan(
         check_publishable(said)
     except LimitError as error:  # nothing was audited: no verdict, and not the exit code of one
         raise InputError(str(error), parameter=error.parameter) from None
-    each_claim: Claim = parse_claim(plan_claim(said) if claim is None else claim)
+    each_claim: ClaimLines = parse_claim(plan_claim(said) if claim is None else claim)
     fewer, left = _fewer_groups(said)
     most = _default_runs(fewer, each_claim) if runs is None else runs
     kinds, groups = _chosen_pairs(pairs)
     if claim is not None and pairs is None:
         kinds = tuple(kind for kind in kinds if kind is not PairKind.SECRET)
-    made: list[tuple[str, ReleaseSource | GroupsSource, int, Claim]] = []
+    made: list[tuple[str, ReleaseSource | GroupsSource, int, ClaimLines]] = []
     for pair in plan_pairs(fewer, table, engine, kinds):
         own = secret_claim(said) if pair.kind is PairKind.SECRET and claim is None else each_claim
         made.append((pair.kind.value, ReleaseSource(fewer, pair.first, pair.second, every), most, own))
@@ -334,7 +334,7 @@ def _chosen_pairs(pairs: tuple[str, ...] | None) -> tuple[tuple[PairKind, ...], 
     return tuple(kind for kind in PairKind if kind.value in pairs), GROUPS_PAIR in pairs
 
 
-def _groups_apply(plan: Release, claim: Claim) -> bool:
+def _groups_apply(plan: Release, claim: ClaimLines) -> bool:
     """Whether one call can be many guesses: a pure claim, people who come and go, and enough listed groups."""
     groups = max(len(query.labels or ()) for query in plan.queries)
     return math.isfinite(claim.pure) and groups >= _FEWEST_GROUPS and plan.mechanism.neighbours is Relation.ADD_REMOVE
@@ -359,7 +359,7 @@ def _fewer_groups(plan: Release) -> tuple[Release, int]:
     return plan.model_copy(update={"queries": queries}), left
 
 
-def _default_runs(plan: Release, claim: Claim) -> int:
+def _default_runs(plan: Release, claim: ClaimLines) -> int:
     """How many runs on a pair: seconds of them, whatever the number of groups."""
     cells = sum(len(query.labels or ()) or 1 for query in plan.queries)
     return min(_PURE_RUNS if math.isfinite(claim.pure) else _OTHER_RUNS, max(_LEAST_RUNS, _MOST_CELLS // cells))
@@ -398,7 +398,7 @@ def audit_external(
     it is. ``runs`` are the most on each pair, ``timeout`` the seconds of one run, ``jobs`` how many run at a time.
     ``resume`` names a file that keeps the outcomes: an audit that was interrupted goes on from it.
     """
-    said: Claim = parse_claim(claim)
+    said: ClaimLines = parse_claim(claim)
     if command:
         command_words(what)  # a command that cannot run is refused before a table is read
     about = {"what": what, "command": command, "d0": d0, "d1": d1, "table": table, "person": person}
@@ -434,7 +434,7 @@ def audit_external(
 @contextmanager
 def _open_source(
     what: str, first: object, second: object, command: bool, timeout: float, jobs: int | None
-) -> Iterator[Source]:
+) -> Iterator[OutcomeSource]:
     if command:
         assert isinstance(first, Path)
         assert isinstance(second, Path)

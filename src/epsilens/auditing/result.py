@@ -20,7 +20,7 @@ from ..checks import Array
 from ..numerics.formatting import json_value
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..results import SentenceResult
-from .claims import Claim, level_of
+from .claims import ClaimLines, level_of
 from .outcomes import Outcomes, Reader
 from .sources import Bits
 
@@ -102,7 +102,7 @@ class Audit(ValueSemantics, SentenceResult):
     shown_as = "audit"
 
     verdict: AuditVerdict
-    claim: Claim
+    claim: ClaimLines
     confidence: float
     sequential: bool
     runs: int
@@ -223,7 +223,7 @@ class Audits(ValueSemantics, SentenceResult):
     shown_as = "audits"
 
     title: str
-    claim: Claim
+    claim: ClaimLines
     confidence: float
     each: tuple[PairAudit, ...]
     skipped: int = 0  # pairs that were not reached, since the claim was refuted or a key stopped it

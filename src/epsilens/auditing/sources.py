@@ -246,7 +246,7 @@ def check_inputs_differ(d0: object, d1: object) -> None:
         )
 
 
-class Source(Protocol):
+class OutcomeSource(Protocol):
     """Draws outcomes. ``width`` runs are one call, which must not be torn apart; 1 for most.
 
     One that answers several runs in the time of one says how many as ``together``.
@@ -260,7 +260,7 @@ class Source(Protocol):
         """One outcome a bit: of the first input where it is False, of the second where it is True."""
 
 
-def runs_together(source: Source) -> int:
+def runs_together(source: OutcomeSource) -> int:
     """How many runs a source answers in the time of one."""
     return int(getattr(source, "together", 1))
 

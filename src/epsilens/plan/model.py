@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from ..attacks.correlated.normal_records import normal
-from ..attacks.knowledge import Knowledge as Odds
+from ..attacks.knowledge import Knowledge
 from ..catalogue.readings import READINGS
 from ..data.queries import Noise, Query, QueryKind, Word, other_bounds
 from ..data.sql import Select, names_table, read_select, table_name
@@ -460,7 +460,7 @@ class Mechanism(PlanPart):
         return self
 
 
-class Knowledge(PlanPart):
+class SecretKnowledge(PlanPart, title="Knowledge"):
     """What else the adversary knows about the secret: paper 000's coefficients, or a table with what is known."""
 
     rho_p: float | None = Field(None, ge=0, lt=1, description="coefficient of the prior")
@@ -473,7 +473,7 @@ class Knowledge(PlanPart):
     known: str | None = Field(None, description="the row of the table that is known")
 
     @model_validator(mode="after")
-    def _consistent(self) -> Knowledge:
+    def _consistent(self) -> SecretKnowledge:
         coefficients = (self.rho_p, self.rho_c, self.rho_t)
         if any(rho is not None for rho in coefficients) == (self.table is not None):
             raise ValueError("give either the coefficients rho_p, rho_c, rho_t, or a table with what is known of it")
@@ -482,15 +482,15 @@ class Knowledge(PlanPart):
         self.odds()
         return self
 
-    def odds(self) -> Odds:
+    def odds(self) -> Knowledge:
         if self.table is not None:
             if any(len(row) != 2 for row in self.table.values()):
                 raise PlacedError(
                     "a row of table does not have two numbers: give [P(secret false), P(secret true)]", "table"
                 )
-            return Odds.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
+            return Knowledge.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
         rho = {"rho_p": self.rho_p or 0.0, "rho_c": self.rho_c or 0.0, "rho_t": self.rho_t or 0.0}
-        return Odds.from_coefficients(**rho, positive=self.positive)
+        return Knowledge.from_coefficients(**rho, positive=self.positive)
 
 
 class Adversary(PlanPart):
@@ -502,7 +502,7 @@ class Adversary(PlanPart):
     baseline: Share = Field(
         0.01, gt=0, lt=1, description="how often re-identification succeeds against a release without the person"
     )
-    knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
+    knowledge: SecretKnowledge | None = Field(None, description="what else they know about the secret")
     among: int | None = Field(None, ge=2, le=10**12, description="the people they cannot tell apart beforehand")
     correlation: Literal[CorrelationSource.NONE, CorrelationSource.FROM_DATA] | tuple[tuple[float, ...], ...] = Field(
         CorrelationSource.NONE, description="how the values of related people go together: none, from data, or a matrix"

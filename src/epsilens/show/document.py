@@ -257,7 +257,7 @@ class Combinations:
 # -- pictures -----------------------------------------------------------------------------------------------------
 
 
-class Chart(Protocol):
+class ResponsiveChart(Protocol):
     """A chart that can be drawn at the widths it is made for; it tells its numbers to those who cannot see it."""
 
     @property
@@ -276,7 +276,7 @@ class Chart(Protocol):
 class Figure:
     """A chart, made only where it is seen; None where there is nothing to draw."""
 
-    chart: Callable[[], Chart | None]
+    chart: Callable[[], ResponsiveChart | None]
     caption: str = ""
     forms: Forms = Forms.PICTURED
 

@@ -16,7 +16,7 @@ import epsilens as el
 from epsilens.laws.composition.evaluator import Evaluator
 from epsilens.laws.composition.grid_product import GridProfile, grid, product
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.tilt import Query
+from epsilens.laws.composition.tilt import ReadingQuery
 from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.normal import NormalStep
@@ -183,7 +183,7 @@ def two_rates(sigma: float, rate: float, u: float) -> tuple[float, float]:
 @pytest.mark.parametrize(("recall", "prior"), [(7e-289, 0.01), (7e-209, 0.01), (1e-240, 1e-6)])
 def test_recalls_far_below_what_is_likely(recall: float, prior: float, monkeypatch: pytest.MonkeyPatch) -> None:
     sigma, rate = 1.1514, 1e-10
-    made: list[Query] = []
+    made: list[ReadingQuery] = []
     monkeypatch.setattr(Evaluator, "_by_lattice", lambda self, ask, *_: made.append(ask))
     u = brentq(lambda v: two_rates(sigma, rate, v)[1] - math.log(recall), 1e-3, 200.0, xtol=1e-12)
     log_alpha = two_rates(sigma, rate, u)[0]

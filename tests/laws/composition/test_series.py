@@ -19,9 +19,9 @@ from mpmath import mp, mpf
 import epsilens as el
 from epsilens.laws.composition.composed_law import ComposedLaw
 from epsilens.laws.composition.evaluator import Budget, Evaluator, Product, read_views
-from epsilens.laws.composition.series import CutOffMass, Series, SeriesProfile, cut_off_mass
+from epsilens.laws.composition.series import CutOffMass, SeriesProfile, TiltedSeries, cut_off_mass
 from epsilens.laws.composition.step import Atoms, Step
-from epsilens.laws.composition.tilt import Query, tilted
+from epsilens.laws.composition.tilt import ReadingQuery, tilted
 from epsilens.laws.composition.wrappers import LabelledSampleStep, ReversedStep, SampledStep
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep, LaplaceStep
@@ -182,7 +182,7 @@ def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = F
     order = Evaluator(Product(steps), flipped, 1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Query(kind, value), 1e-3, Budget(), lattice=lattice)
+        one = order.make(ReadingQuery(kind, value), 1e-3, Budget(), lattice=lattice)
         assert one is not None
         low, high = read_views([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
@@ -321,7 +321,7 @@ def test_one_series_may_be_asked_for_anything(kind: str) -> None:
     values = A([-1e6, -1e3, -50.0, 0.0, 1.0, 50.0, 1e3, 1e6]) if kind == "delta" else -np.geomspace(1e-18, 740.0, 40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Query("delta", 1.0), 1e-3, Budget())
+        one = order.make(ReadingQuery("delta", 1.0), 1e-3, Budget())
         assert one is not None
         low, high = read_views([one], kind, values)
     assert isinstance(one, SeriesProfile)
@@ -443,7 +443,7 @@ def test_the_sum_of_a_series_however_long_is_its_definition(count: int) -> None:
     terms = np.asarray((chance.normal(size=count) + 1j * chance.normal(size=count)) / (1 + np.arange(count)), complex)
     none = np.zeros(1)
     rest = CutOffMass(0.0, 0.0, 0.0, 0.0, math.inf, none, none, False)
-    of = Series(1.0, h, centre, 0.0, terms, 1e-12, 0.0, ((none, none), (none, none)), rest, 0)
+    of = TiltedSeries(1.0, h, centre, 0.0, terms, 1e-12, 0.0, ((none, none), (none, none)), rest, 0)
     losses = np.asarray([[-3.0, 0.7], [1.25, 40.0]])
     values, slopes = of.at(losses)
     assert values.shape == slopes.shape == losses.shape

@@ -28,7 +28,7 @@ from .profile import MOST_POINTS, POINT_COST, LatticeProfile, lattice_product, l
 from .quadrature import TooManyPanels
 from .series import SeriesProfile, series_profile
 from .step import CountedStep, Step, at_least_one
-from .tilt import HALF, LatticePlan, Query, SaddlePoint, aim, common_unit, largest_loss, levels, plan, reach_of
+from .tilt import HALF, LatticePlan, ReadingQuery, SaddlePoint, aim, common_unit, largest_loss, levels, plan, reach_of
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -201,7 +201,9 @@ class Product:
         """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
         apart = []
         for step, k in self.steps:
-            alone = grid_profile([(step, 1)], False, 0.1, Query("delta", 0.0), 0.1, _NEGLIGIBLE_LOG, None, _MOST_PAIRS)
+            alone = grid_profile(
+                [(step, 1)], False, 0.1, ReadingQuery("delta", 0.0), 0.1, _NEGLIGIBLE_LOG, None, _MOST_PAIRS
+            )
             apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
         return at_least_one(apart)
 
@@ -321,14 +323,14 @@ class Evaluator:
         self.product, self.flipped, self.width, self.part = product, flipped, width, part
         self.unreached = False  # whether an answer is wider than asked for
         self.exhausted = False  # whether the last one took all that a reading may cost
-        self._made: BoundedCache[tuple[Query, float, int], _PricedView | None] = BoundedCache(_MOST_VIEWS)
+        self._made: BoundedCache[tuple[ReadingQuery, float, int], _PricedView | None] = BoundedCache(_MOST_VIEWS)
         self._answers: dict[bool, BoundedCache[tuple[str, bytes, bytes], _Answer]]
         self._answers = {rough: BoundedCache(_MOST_ANSWERS) for rough in (False, True)}
         self.worse: BoundedCache[tuple[bool, bytes], tuple[Array, Array]] = BoundedCache(1)  # of both orders
         self.summed: BoundedCache[tuple[str, float, float], tuple[float, float]] = BoundedCache(64)  # of whole curves
-        self._aims: BoundedCache[tuple[Query, float], SaddlePoint] = BoundedCache(4)
-        self._outlines: BoundedCache[tuple[Query, float], _LatticeOutline] = BoundedCache(1)
-        self._grids: dict[tuple[float, Query | None, float, float], tuple[GridProfile | None, int]] = {}
+        self._aims: BoundedCache[tuple[ReadingQuery, float], SaddlePoint] = BoundedCache(4)
+        self._outlines: BoundedCache[tuple[ReadingQuery, float], _LatticeOutline] = BoundedCache(1)
+        self._grids: dict[tuple[float, ReadingQuery | None, float, float], tuple[GridProfile | None, int]] = {}
         self._largest: BoundedCache[bool, LargestLossBounds] = BoundedCache(2)
         self._shared: Evaluator | None = None
 
@@ -375,7 +377,7 @@ class Evaluator:
 
     def moments_put_below(self, log_delta: float, epsilon: float) -> bool:
         """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
-        bound = self._aim(Query("epsilon", log_delta), self.width)
+        bound = self._aim(ReadingQuery("epsilon", log_delta), self.width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         if bound.loss * (1 + _EPSILON_MARGIN) + left_out / bound.saddle < epsilon:
             return True
@@ -482,7 +484,7 @@ class Evaluator:
     def _refine(self, kind: str, flat: Array, target: int, allowed: Array, work: ReadingWork) -> tuple[Array, Array]:
         """(low, high) from views made for one of the values, until that is narrow enough or no engine does better."""
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
-        question, width = Query(kind, float(flat[target])), self._width_of(work)
+        question, width = ReadingQuery(kind, float(flat[target])), self._width_of(work)
 
         def known() -> tuple[float, float]:
             return float(low[target]), float(high[target])
@@ -500,7 +502,7 @@ class Evaluator:
         return low, high
 
     def _engines(
-        self, ask: Query, many: bool, work: ReadingWork, known: Callable[[], tuple[float, float]]
+        self, ask: ReadingQuery, many: bool, work: ReadingWork, known: Callable[[], tuple[float, float]]
     ) -> Iterator[tuple[View | None, int]]:
         """Views that may answer one of ``many`` questions, each with its cost: the engines in order of precedence.
 
@@ -567,7 +569,7 @@ class Evaluator:
     # -- the series -----------------------------------------------------------------------------------------------
 
     def make(
-        self, ask: Query, width: float, budget: Budget, lattice: bool = False
+        self, ask: ReadingQuery, width: float, budget: Budget, lattice: bool = False
     ) -> LatticeProfile | SeriesProfile | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._series(ask)
@@ -578,13 +580,13 @@ class Evaluator:
             budget.spent += 0 if made is None else made.cost
         return None if made is None else made.view
 
-    def _series(self, ask: Query) -> _PricedView | None:
+    def _series(self, ask: ReadingQuery) -> _PricedView | None:
         """By the series, kept for the next time; None where that is not tried."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
         return self._made.get_or_make((ask, self.width, 0), lambda: self._by_series(ask))
 
-    def _by_series(self, ask: Query) -> _PricedView:
+    def _by_series(self, ask: ReadingQuery) -> _PricedView:
         nodes = 0
         # what is too much for narrow brackets may come out narrow all the same
         for width in (self.width, ROUGH):
@@ -595,27 +597,27 @@ class Evaluator:
             nodes = max(nodes, at.cumulants.nodes)
         return _PricedView(None, nodes, True)  # what comes to nothing costs its cumulants
 
-    def _aim(self, ask: Query, width: float) -> SaddlePoint:
+    def _aim(self, ask: ReadingQuery, width: float) -> SaddlePoint:
         return self._aims.get_or_make((ask, width), lambda: aim(self.product.steps, self.flipped, ask, width))
 
     # -- lattices -------------------------------------------------------------------------------------------------
 
-    def _lattice(self, ask: Query, width: float, most: int) -> _PricedView | None:
+    def _lattice(self, ask: ReadingQuery, width: float, most: int) -> _PricedView | None:
         """On a lattice that costs no more than ``most``, kept; None where its points would lie too far apart to tell
         anything.
         """
         return self._made.get_or_make((ask, width, most), lambda: self._by_lattice(ask, width, most))
 
-    def _lattice_is_coarser(self, ask: Query, gap: float, width: float) -> bool:
+    def _lattice_is_coarser(self, ask: ReadingQuery, gap: float, width: float) -> bool:
         """Whether a lattice would be wider than the present bracket: its width grows with the square of its spacing."""
         made = self._outline(ask, width)
         return width * (made.finest / made.plan.dt) ** 2 > _COARSER_WIDTHS * gap
 
-    def _outline(self, ask: Query, width: float) -> _LatticeOutline:
+    def _outline(self, ask: ReadingQuery, width: float) -> _LatticeOutline:
         """What a lattice for a question would be, and how fine it can be."""
         return self._outlines.get_or_make((ask, width), lambda: self._make_outline(ask, width))
 
-    def _make_outline(self, ask: Query, width: float) -> _LatticeOutline:
+    def _make_outline(self, ask: ReadingQuery, width: float) -> _LatticeOutline:
         product = self.product
         aimed = self._aim(ask, width)
         if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
@@ -628,7 +630,7 @@ class Evaluator:
         whole = bins + POINT_COST * window + (product.atom_range if product.unit(0.0) is None else 0.0)
         return _LatticeOutline(outline, cut, most, whole, finest)
 
-    def _by_lattice(self, ask: Query, width: float, worth: int) -> _PricedView | None:
+    def _by_lattice(self, ask: ReadingQuery, width: float, worth: int) -> _PricedView | None:
         product = self.product
         outline, cut, most, whole, finest = self._outline(ask, width)
         if finest > _COARSEST_SPACING:
@@ -657,7 +659,7 @@ class Evaluator:
         view, points = lattice_product(counted, outline, ask)
         return _PricedView(view, cost + points, dt < 1.5 * finest)
 
-    def _by_rounding(self, ask: Query, share: float, worth: int, width: float) -> _PricedView | None:
+    def _by_rounding(self, ask: ReadingQuery, share: float, worth: int, width: float) -> _PricedView | None:
         """On a lattice to whose points atoms are moved, which errs by half its spacing a step, in both sides alike.
 
         Atoms that share no lattice leave a lower side next to nothing: it is made of what two of them have in common.
@@ -705,7 +707,7 @@ class Evaluator:
 
     # -- points ---------------------------------------------------------------------------------------------------
 
-    def _grid_serves(self, ask: Query) -> bool:
+    def _grid_serves(self, ask: ReadingQuery) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
         if all(step.support is None for step, _ in self.product.steps):
             return False
@@ -717,9 +719,9 @@ class Evaluator:
     @cached_property
     def _reverse_saddle(self) -> SaddlePoint:
         """Of the total variation, with the laws exchanged."""
-        return aim(self.product.steps, not self.flipped, Query("delta", 0.0), self.width)
+        return aim(self.product.steps, not self.flipped, ReadingQuery("delta", 0.0), self.width)
 
-    def _by_points(self, ask: Query, many: bool, work: ReadingWork) -> Iterator[tuple[GridProfile, int]]:
+    def _by_points(self, ask: ReadingQuery, many: bool, work: ReadingWork) -> Iterator[tuple[GridProfile, int]]:
         """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
         most, width = math.log(max(self.product.most, 1e-290)), self._width_of(work)
         known = ask.value

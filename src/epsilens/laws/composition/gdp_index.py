@@ -17,7 +17,7 @@ from .curve_integrals import Sides, from_below
 from .evaluator import Budget, Evaluator, ReadingWork
 from .profile import Lower, Upper
 from .step import ROUNDOFF, CountedStep, Family, Step
-from .tilt import HALF, Query
+from .tilt import HALF, ReadingQuery
 
 # ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve.
 #
@@ -575,7 +575,7 @@ def _largest_gap(
     if not math.isfinite(most):
         return low, math.inf, _MANY_POINTS + 1
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
-    ask = Query("delta", 0.0)
+    ask = ReadingQuery("delta", 0.0)
     for _ in range(_MOST_SLICES):
         made = order.make(ask, width, budget, width < order.width)
         if made is None:
@@ -603,7 +603,7 @@ def _largest_gap(
             return low, max(high, low), points
         if reached < _LEAST_LOG_ALPHA or budget.left < 0:
             break
-        ask = Query("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LEAST_LOG_ALPHA))
+        ask = ReadingQuery("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LEAST_LOG_ALPHA))
     return low, math.inf, points
 
 

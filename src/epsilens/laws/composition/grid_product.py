@@ -22,7 +22,7 @@ import numpy as np
 from ...checks import Array
 from .quadrature import LEGENDRE, TooManyPanels, panels
 from .step import ROUNDOFF, CountedStep, Step
-from .tilt import Query
+from .tilt import ReadingQuery
 from .wrappers import ReversedStep
 
 _MASS_ERROR = 2e-13  # relative, of a mass by quadrature
@@ -342,7 +342,7 @@ class GridProfile:
             return 0.0, side.top, high - low
         return min(math.exp(float(side.log_alpha[i])), 1.0), float(side.above[i]), high - low
 
-    def threshold(self, ask: Query) -> tuple[float, float]:
+    def threshold(self, ask: ReadingQuery) -> tuple[float, float]:
         """About where the loss decides a question, and how fast h falls there, −d log h/du."""
         side, value = self.upper, np.asarray(ask.value)
         if ask.kind == "delta":
@@ -366,7 +366,7 @@ def grid_profile(
     steps: Sequence[CountedStep],
     flipped: bool,
     ratio: float,
-    ask: Query,
+    ask: ReadingQuery,
     width: float,
     log_least: float,
     first: GridProfile | None,

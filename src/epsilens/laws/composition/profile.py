@@ -23,7 +23,7 @@ from ...checks import Array
 from ...numerics.special import Complex
 from .lattice import Lattice, LatticeSide
 from .step import ROUNDOFF, at_least_one
-from .tilt import LatticePlan, Query
+from .tilt import LatticePlan, ReadingQuery
 
 MOST_POINTS = 2**21  # of one transform
 POINT_COST = 0.25  # what a point of the two transforms costs, in points of a step's lattice
@@ -466,7 +466,7 @@ def _lower(s: _TiltedSums, at_top: float, leak: float) -> Lower:
     return Lower(s.first_loss - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
-def _answer_loss(power: TiltedPower, plan: LatticePlan, dt: float, ask: Query, error: float) -> float:
+def _answer_loss(power: TiltedPower, plan: LatticePlan, dt: float, ask: ReadingQuery, error: float) -> float:
     """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
 
     That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
@@ -489,7 +489,7 @@ def _answer_loss(power: TiltedPower, plan: LatticePlan, dt: float, ask: Query, e
 
 
 def lattice_product(
-    lattices: Sequence[tuple[Lattice, int]], plan: LatticePlan, ask: Query
+    lattices: Sequence[tuple[Lattice, int]], plan: LatticePlan, ask: ReadingQuery
 ) -> tuple[LatticeProfile, int]:
     """The product about where it answers a question, and what it costs, in points; where no side differs, once."""
     dt = lattices[0][0].dt

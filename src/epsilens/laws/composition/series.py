@@ -46,7 +46,7 @@ _TINY = 1e-290  # less mass may have been rounded up to a double
 
 
 @dataclass(frozen=True, eq=False)
-class Series:
+class TiltedSeries:
     """e^{λl−K}·δ(l) = Re Σ a_n·e^{−inh(l−c)} ± error, less what the other periods add."""
 
     tilt: float
@@ -141,7 +141,7 @@ def series(
     aim: SaddlePoint,
     reaches: Sequence[tuple[float, float]],
     tolerance: float,
-) -> Series | None:
+) -> TiltedSeries | None:
     """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
 
     ``tolerance`` is the relative error wanted at the aim's loss.
@@ -163,7 +163,7 @@ def series(
     h = 2 * math.pi / best.period
     y = np.asarray(h * np.arange(best.count))
     terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
-    return Series(
+    return TiltedSeries(
         best.tilt,
         h,
         centre,
@@ -463,7 +463,7 @@ def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint
 class SeriesProfile:
     """Both sides of the profile about one tilt; all answers are (low, high), probabilities as logarithms."""
 
-    def __init__(self, of: Series, loss: float, width: float) -> None:
+    def __init__(self, of: TiltedSeries, loss: float, width: float) -> None:
         self.series, self.loss, self.width = of, loss, width
 
     @property

@@ -48,7 +48,7 @@ _UNSEEN_LOG = -100.0  # a log weight that does not count in such a sum
 _FIRST_SHARES, _FINER_SHARES = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
-class Query(NamedTuple):
+class ReadingQuery(NamedTuple):
     """What is asked: ``kind`` is epsilon (of a log δ), delta (of an ε), roc (of a log α) or recall (of a log R)."""
 
     kind: str
@@ -72,7 +72,7 @@ class SaddlePoint:
     whether rare large losses make up most of it, and ``longest`` the largest loss, of either sign, of one step.
     """
 
-    ask: Query
+    ask: ReadingQuery
     saddle: float
     loss: float
     log_value: float
@@ -245,7 +245,7 @@ def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, 
     return low, high
 
 
-def largest_loss(steps: Sequence[CountedStep], flipped: bool, ask: Query, width: float) -> float:
+def largest_loss(steps: Sequence[CountedStep], flipped: bool, ask: ReadingQuery, width: float) -> float:
     """A loss of one step that decides the test whatever the others show, so that it may as well be infinite.
 
     Once the loss of one step exceeds the threshold by what all the others can take back, and by log(100/width), the
@@ -263,7 +263,7 @@ def largest_loss(steps: Sequence[CountedStep], flipped: bool, ask: Query, width:
 HALF = math.log(0.5)
 
 
-def _saddle(ask: Query, grid: Array, k_of: Array) -> tuple[float, float, float]:
+def _saddle(ask: ReadingQuery, grid: Array, k_of: Array) -> tuple[float, float, float]:
     """(λ, loss, log value) of the best bound of Chernoff's kind on the grid."""
     with np.errstate(divide="ignore", invalid="ignore"):  # only where λ > 0 is it used
         drop = grid * np.log(grid / (grid + 1)) - np.log(grid + 1)
@@ -315,7 +315,7 @@ def decisive_loss(steps: Sequence[CountedStep], flipped: bool, at: SaddlePoint) 
 
 
 def aim(
-    steps: Sequence[CountedStep], flipped: bool, ask: Query, width: float, most: float | None = None
+    steps: Sequence[CountedStep], flipped: bool, ask: ReadingQuery, width: float, most: float | None = None
 ) -> SaddlePoint:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)

@@ -91,7 +91,7 @@ def upright_names(a: Assessment, x: dict[str, Any], top: float, room: Room) -> l
     return made
 
 
-class Panel:
+class CurvePanel:
     """One panel in the making: what stands in it decides where the next label goes."""
 
     def __init__(self, a: Assessment, x: dict[str, Any], y: dict[str, Any], size: tuple[int, int], colour: str) -> None:
@@ -267,7 +267,7 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
         "scale": {"domain": [low, 100], "nice": False},
         "axis": {**_UP, "values": list(range(low, 101, 10)), "format": ",.0f"},
     }
-    panel = Panel(a, x, y, (plot, height), "var(--risk)")
+    panel = CurvePanel(a, x, y, (plot, height), "var(--risk)")
     drawn = limit if limit is not None and 100 * limit >= low else None
     if drawn is not None:
         panel.limit(100 * drawn)
@@ -324,7 +324,7 @@ def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
         "scale": {"type": "log", "domain": [low, top], "nice": False},
         "axis": {**_UP, "values": _decades(low, top), "format": ",~%"},
     }
-    panel = Panel(a, x, y, (plot, height), "var(--accuracy)")
+    panel = CurvePanel(a, x, y, (plot, height), "var(--accuracy)")
     drawn = limit if limit is not None and low < limit < top else None
     if drawn is not None:
         panel.limit(drawn)

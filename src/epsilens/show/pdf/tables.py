@@ -25,7 +25,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column: its head, whether its words may be broken, and whether numbers stand to the right."""
 
     head: str
@@ -35,7 +35,11 @@ class Column:
 
 
 def table(
-    flow: Flow, columns: Sequence[Column], rows: Sequence[Sequence[Entry] | str], colours: dict[str, str], size: float
+    flow: Flow,
+    columns: Sequence[TableColumn],
+    rows: Sequence[Sequence[Entry] | str],
+    colours: dict[str, str],
+    size: float,
 ) -> None:
     """Rows under their heads; a row that is text is the title of those after it."""
     scaled = size * flow.scale
@@ -77,7 +81,7 @@ def _longest_word(entry: Entry, size: float) -> float:
     return max((sum(w for _, w in broken([one], size, 1e9)[0]) for one in words), default=0.0)
 
 
-def _widths(flow: Flow, columns: Sequence[Column], rows: Sequence[Sequence[Entry]], size: float) -> list[float]:
+def _widths(flow: Flow, columns: Sequence[TableColumn], rows: Sequence[Sequence[Entry]], size: float) -> list[float]:
     """Each column as wide as it would like to be; where that is too much, those that can be broken give way."""
     wanted, least = [], []
     for i, column in enumerate(columns):
@@ -121,7 +125,7 @@ def _high(row: Sequence[Entry], widths: Sequence[float], size: float) -> float:
 
 
 def _row(
-    flow: Flow, columns: Sequence[Column], row: Sequence[Entry], widths: Sequence[float], size: float,
+    flow: Flow, columns: Sequence[TableColumn], row: Sequence[Entry], widths: Sequence[float], size: float,
     colours: dict[str, str],
 ) -> None:  # fmt: skip
     x, top = flow.left, flow.y + _AROUND * size

@@ -13,7 +13,7 @@ from ..charts.pdf import put, size_of
 from ..charts.renderers import LIGHT
 from ..pdf.flow import Flow, Piece, broken, line_height
 from ..pdf.page import written
-from ..pdf.tables import Column, Entry, table
+from ..pdf.tables import Entry, TableColumn, table
 from .text import stated
 
 _INK, _QUIET, _RISK = LIGHT["ink"], LIGHT["secondary"], LIGHT["risk"]
@@ -186,7 +186,7 @@ class _Writer:
             if fact.command:
                 self._code(fact.text)
         if rows:
-            table(self.flow, (Column(""), Column("", wraps=True)), rows, _COLOURS, _SMALL)
+            table(self.flow, (TableColumn(""), TableColumn("", wraps=True)), rows, _COLOURS, _SMALL)
 
     def _code(self, text: str) -> None:
         """Something to type or to read: each line where it was, on a ground of its own."""
@@ -210,7 +210,7 @@ class _Writer:
         kinds = [c.kind for c in block.columns]
         wordy = (doc.Kind.NAME, doc.Kind.TEXT, doc.Kind.WORDS)
         columns = [
-            Column(
+            TableColumn(
                 "" if c.kind in (doc.Kind.SYMBOL, doc.Kind.BAR) else _equation(c.head),
                 wraps=c.kind in wordy,
                 right=c.kind not in (*wordy, doc.Kind.SYMBOL, doc.Kind.BAR) and i > 0 and _any(block, i),
@@ -226,7 +226,7 @@ class _Writer:
         table(self.flow, columns, rows, _COLOURS, _SMALL)
 
     def _combinations(self, block: doc.Combinations) -> None:
-        columns = (Column("Columns", wraps=True), Column(block.counts, right=True))
+        columns = (TableColumn("Columns", wraps=True), TableColumn(block.counts, right=True))
         rows = [
             (Entry((tuple(_plain(" · ".join(r.members))),)), Entry((tuple(_plain(r.text, _INK, 600)),)))
             for r in block.rows
@@ -248,10 +248,10 @@ class _Writer:
     def _half(self) -> int:
         return int((self.flow.wide - _BESIDE) / 2)
 
-    def _whole(self, chart: doc.Chart) -> int:
+    def _whole(self, chart: doc.ResponsiveChart) -> int:
         return int(min(self.flow.wide, chart.desk))
 
-    def _in_pairs(self, charts: Sequence[doc.Chart], *, stacked: bool) -> bool:
+    def _in_pairs(self, charts: Sequence[doc.ResponsiveChart], *, stacked: bool) -> bool:
         return not stacked and len(charts) > 1 and all(chart.phone <= self._half + 30 for chart in charts)
 
     def _figures(self, figures: Sequence[doc.Figure], *, stacked: bool) -> None:
