@@ -85,12 +85,12 @@ FAULTS = (
     ),
     Fault(
         "1.8 data", "the same data x another account", "ledger/ledger.py",
-        "            if data and not other_people and all(", "            if False and all(",
+        "apart = data and not other_people and all(", "apart = False and all(",
         ("tests/ledger/test_ledger.py", "tests/publish/test_release.py"),
     ),
     Fault(
         "1.8 copy", "the same data x another file", "publish/release.py",
-        "        return content_fingerprint(opened)\n", "        return content_fingerprint(opened) + opened.name\n",
+        "content = content_fingerprint(opened)\n", "content = content_fingerprint(opened) + opened.name\n",
         ("tests/publish/test_release.py",),
     ),
     Fault(

@@ -579,7 +579,6 @@ def audit(
     if on_terminal():
         sys.stderr.write("\r\033[K")
     show(found, format, output)
-    show(found, format, output)
     if found.refuted:
         raise typer.Exit(ExitCode.EXCEEDED)
 
