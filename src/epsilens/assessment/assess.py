@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from ..data.scan.request import check_affordable
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of, parse_columns
+from ..data.tables.sources import bundled_title
 from ..data.tables.table import OpenTable, open_table, reading
 from ..errors import InputError
 from ..ledger.account import Account
@@ -32,6 +34,14 @@ from ..plan.noise import unprotected_names
 from ..results import ChartLike, ChartsLike, Result, presenter
 from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, losing_choices, proposals, with_error_limit
 from .adversaries import Setting
+from .figures import (
+    ReleaseFigures,
+    SimulatedReleases,
+    SplitFigures,
+    release_figures,
+    simulated_releases,
+    split_figures,
+)
 from .guarantee import LedgerHeadroom, fits_ledger, guarantee_sentence, ledger_headroom, plan_guarantee
 from .provenance import (
     Precedent,
@@ -98,6 +108,8 @@ class Assessment(ValueSemantics, Result):
     typical_then: TypicalRisk | None = None  # at the ε to choose instead
     guarantee: str = ""  # what a release of the plan says of itself, and the same at the ε to choose instead
     guarantee_then: str = ""
+    revealed_names: tuple[int, ...] = ()  # the queries whose groups' names may give a person away
+    table_title: str = ""  # what its publisher calls a bundled table
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -137,6 +149,36 @@ class Assessment(ValueSemantics, Result):
     def hardest(self) -> QueryAccuracy:
         """The query with the largest error for its size."""
         return self.queries[self.verdict.hardest]
+
+    @property
+    def simulated_query(self) -> QueryAccuracy | None:
+        """The query whose releases are drawn: the first that is split into groups, else the first with an answer."""
+        grouped = [q for q in self.queries if len(q.answers) > 1]
+        return next(iter(grouped or [q for q in self.queries if q.answers]), None)
+
+    @property
+    def worst_relation(self) -> CorrelationFactor | None:
+        """The relation of the query that tells most about one of several related people."""
+        return max(self.relations, key=lambda r: r.swing, default=None)
+
+    @cached_property
+    def figures(self) -> Mapping[float, ReleaseFigures]:
+        """The errors of each query, and more, at every ε that a report speaks of."""
+        return release_figures(self)
+
+    @cached_property
+    def simulations(self) -> Mapping[float, SimulatedReleases]:
+        """Simulated releases of one query, by ε."""
+        return simulated_releases(self)
+
+    @cached_property
+    def split_figures(self) -> SplitFigures | None:
+        """What is told of how ε is divided."""
+        return split_figures(self)
+
+    def _shown(self, pictures: bool = False) -> Result:
+        _ = self.figures, self.simulations, self.split_figures
+        return self
 
     def __repr__(self) -> str:
         title = self.release.title if len(self.release.title) <= 60 else self.release.title[:59] + "…"
@@ -277,9 +319,11 @@ def assess(
         together=group_risks(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
         cautions=seen.cautions, room=room,
         typical_then=None if instead is None else typical_risk(plan, seen.people, instead),
+        revealed_names=unprotected_names(plan), table_title=bundled_title(plan.data.public_name),
         guarantee="" if unprotected_names(plan) else guarantee_sentence(plan, plan_guarantee(plan)),
         guarantee_then="" if instead is None else guarantee_sentence(plan, plan_guarantee(plan, instead), instead),
     )  # fmt: skip
+    made._shown()
     tell(tell.steps, "done")
     return made
 

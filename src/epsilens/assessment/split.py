@@ -57,7 +57,8 @@ LEAST_SHARE = 1e-6
 _FLOOR = LEAST_SHARE * (1 + 1e-8)  # rounding takes none of it below the least
 _DEGREE = 40
 _WORSE = 0.1  # relative: what the largest error may lose to bias, for the sake of all others
-_NEAR = 1e-9  # relative: more than the errors of a rough scale
+_NEAR = 1e-9  # relative: more than the errors of a rough scale, and shares that differ by it are the same
+_GAIN = 0.005  # relative: a smaller gain is not worth a sentence
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,10 @@ class Division:
         """The largest error of a query that has answers to compare it with; 0 where none has."""
         return max((e for e in self.errors if math.isfinite(e)), default=0.0)
 
+    def near(self, shares: Sequence[float]) -> bool:
+        """Whether these are its shares, but for rounding."""
+        return all(math.isclose(x, y, rel_tol=_NEAR) for x, y in zip(self.shares, shares, strict=True))
+
 
 @dataclass(frozen=True)
 class SplitComparison:
@@ -88,6 +93,11 @@ class SplitComparison:
     best: Division
     judged: tuple[Cause, ...]
     looks_at_data: bool = True
+
+    @property
+    def gains(self) -> bool:
+        """Whether the best division makes the worst error less by enough to say so."""
+        return self.best.worst < (1 - _GAIN) * self.equal.worst
 
 
 class _SplitQuery:

@@ -96,6 +96,7 @@ QUERIES = ("sum", "mean")
 NOISES = ("laplace", "gaussian")
 READINGS = ("posterior", "success")
 _MOST = 1e4  # the largest ε searched
+_LADDER = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)  # to see how the bound grows
 _MOST_CURVE = 5_000  # distinct values for which the whole curve is drawn
 
 
@@ -161,7 +162,7 @@ class Identification(ValueSemantics, SentenceResult):
     ``bound`` needs no values. ``success`` is how often their best guess names the missing person; ``baseline`` is 1/n.
     ``largest_epsilon`` keeps ``reading`` at or under ``at_most`` (exactly where the values are known),
     ``epsilon_by_bound`` does by the bound alone; infinite where every ε does. ``curve`` holds (ε, bound, posterior) for
-    a picture.
+    a picture, ``ladder`` (ε, bound) at a few other ε.
     """
 
     shown_as = "identification"
@@ -188,6 +189,7 @@ class Identification(ValueSemantics, SentenceResult):
     from_values: bool
     notes: tuple[str, ...] = field(compare=False, repr=False)
     curve: tuple[tuple[float, float, float | None], ...] = field(default=(), repr=False)
+    ladder: tuple[tuple[float, float], ...] = field(default=(), repr=False)
 
     @property
     def certainty(self) -> float:
@@ -343,6 +345,7 @@ def identify(
         epsilon_by_bound=by_bound,
         chosen=epsilon is None,
         from_values=given is not None,
+        ladder=tuple((e, float(lee_clifton_bound(people, e, ratio))) for e in _LADDER),
         notes=_notes(given is not None, own, noise, chosen_epsilon),
         curve=_curve(crowd, people, ratio) if noise == "laplace" else (),
     )

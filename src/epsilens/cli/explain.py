@@ -280,8 +280,6 @@ def notions(said: Options) -> None:
     from ..show import notions as report
 
     held, asked, epsilon = said["from"], said["to"], said["epsilon"]
-
-    held, asked, epsilon = said["from"], said["to"], said["epsilon"]
     if held is None and asked is None:
         if epsilon is not None:
             raise InputError(

@@ -32,6 +32,7 @@ from .serialization import deserialize
 from .store import EntryKind, LedgerEntry, Record
 
 _MOST_MORE = 10**6
+_MOST_READ = 24  # releases after which the account is read; of more, some of them
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ class Account(SentenceResult):
         """What is spent: everything but what was given back before it was drawn."""
         return tuple(one for one in self.releases if one.state is not EntryKind.VOID)
 
-    @property
+    @cached_property
     def spent(self) -> Charge:
         """What the releases so far cost whoever they cost most."""
         return self._dearest([(one.part, one.charge) for one in self.counted])
@@ -180,7 +181,7 @@ class Account(SentenceResult):
         _check_charge(charge)
         return self._dearest([*((one.part, one.charge) for one in self.counted), (part, charge)])
 
-    @property
+    @cached_property
     def over(self) -> bool:
         """Whether more was released than the limits allow, so that they promise nothing: what others did counts."""
         return self.standing is not None and self.standing.exceeded(self.spent) is not None
@@ -245,6 +246,12 @@ class Account(SentenceResult):
             low, high = (middle, high) if room(middle) else (low, middle)
         return low
 
+    @cached_property
+    def room(self) -> int | None:
+        """How many more releases like the last have room; None where nothing limits them, or nothing was released."""
+        last = self.counted[-1] if self.counted else None
+        return None if last is None else self.more(last.charge, last.part)
+
     # -- what it promises ---------------------------------------------------------------------------------------
 
     def promised(self, reading: str = "success", **arguments: float) -> float | None:
@@ -278,10 +285,27 @@ class Account(SentenceResult):
                 found = max(found, _read(faced, name, given))
         return found
 
+    @cached_property
+    def history(self) -> tuple[tuple[int, float], ...]:
+        """How often an attacker guesses right after so many releases, the last one all; of many, after some of them."""
+        count = len(self.counted)
+        read = min(count, _MOST_READ)
+        some = sorted({round(1 + k * (count - 1) / max(read - 1, 1)) for k in range(read)})
+        return tuple((k, self.so_far(count=k)) for k in some)
+
+    @cached_property
+    def success_promised(self) -> float | None:
+        """How often an attacker guesses right at most, by the limits; None where they promise nothing."""
+        return self.promised()
+
+    def _shown(self, pictures: bool = False) -> SentenceResult:
+        _ = self.spent, self.over, self.room, self.history, self.success_promised
+        return self
+
     def to_dict(self) -> dict[str, object]:
         """For JSON: what is told of the account, and every release; null where there is no price."""
         limits, standing = (None if each is None else each.to_dict() for each in (self.limits, self.standing))
-        success = {"promised": self.promised(), "fixed_in_advance": self.so_far()}
+        success = {"promised": self.success_promised, "fixed_in_advance": self.so_far()}
         return (
             {"schema": 1, "account": self.name, "sentence": self.sentence, "limits": limits, "standing": standing}
             | {"late": self.late, "raised": self.raised, "over": self.over, "spent": self.spent.to_dict()}

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -236,6 +237,21 @@ class Vector(ValueSemantics, SentenceResult, ShortResult):
     scalar: Experiment
     claimed: Experiment
     ceiling: Experiment
+
+    @cached_property
+    def advantages(self) -> tuple[float, float, float]:
+        """The advantage of the whole vector, of the scalar, and by the paper's bound."""
+        whole, scalar, claimed = (float(e.advantage()) for e in (self.experiment, self.scalar, self.claimed))
+        return whole, scalar, claimed
+
+    @cached_property
+    def psi(self) -> float:
+        """ψ of the whole vector."""
+        return float(self.experiment.psi())
+
+    def _shown(self, pictures: bool = False) -> SentenceResult:
+        _ = self.advantages, self.psi
+        return self
 
     def to_dict(self) -> dict[str, Any]:
         result = {name: getattr(self, name).to_dict() for name in ("experiment", "scalar", "claimed", "ceiling")}

@@ -80,7 +80,7 @@ def account_sentence(account: Account) -> str:
     After 1 release an adversary guesses right at most 62 times of 100 about any one person; a coin gets 50. That is if no noise was chosen after seeing answers; if some was, at most 65, which the limits promise. No room is left for another like the last.
     """  # noqa: E501 - one sentence, on one line
     many = len(account.counted)
-    promised = account.promised()
+    promised = account.success_promised
     if not many:
         if promised is None:
             return f"Nothing is known yet of releases about {account.name}."
@@ -90,7 +90,7 @@ def account_sentence(account: Account) -> str:
             f"guesses right {_most(promised, scale)} times of {thousands(scale)} about any one person; a coin gets "
             f"{thousands(scale // 2)}."
         )
-    now = account.so_far()
+    now = account.history[-1][1]
     scale = max(denominator([p], [0.5]) for p in (now, promised) if p is not None)
     told = (
         f"After {many:,} release{'s' if many > 1 else ''} an adversary guesses right {_most(now, scale)} times of "
@@ -105,8 +105,7 @@ def account_sentence(account: Account) -> str:
 
 
 def _room(account: Account) -> str:
-    last = account.counted[-1]
-    more = account.more(last.charge, last.part)
+    more = account.room
     if more is None:
         return "What the last one cost leaves room for any number like it."
     if not more:

@@ -65,9 +65,9 @@ def vector(v: Vector) -> str:
     if v.experiment.parameters["noise"] == "gaussian":
         return (
             f"With {len(v.losses)} coordinates of normal noise an adversary's advantage is "
-            f"{number(float(v.experiment.advantage()))}: they add up to one of ψ = {v.experiment.psi():.4g}."
+            f"{number(v.advantages[0])}: they add up to one of ψ = {v.psi:.4g}."
         )
-    best, one, claimed = (float(e.advantage()) for e in (v.experiment, v.scalar, v.claimed))
+    best, one, claimed = v.advantages
     least = "" if v.exact else "at most "
     return (
         f"With {len(v.losses)} noisy coordinates an adversary's advantage is {least}{number(best)}; "
@@ -235,8 +235,6 @@ def _down(value: float) -> str:
 
 # Who of n is missing, in words: how sure an attacker can become, beside a blind guess.
 
-_LADDER = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
-
 
 def _certainty_percent(p: float) -> str:
     """A share of certainty, rounded up; 100% only for certainty."""
@@ -339,10 +337,7 @@ def _numbers(f: Identification) -> Table:
 
 def _ladder(f: Identification) -> Table:
     """The bound at a few ε, to see how it grows."""
-    from ..attacks.identification import lee_clifton_bound
-
-    ratio = f.spread / f.sensitivity
-    rows = tuple((Cell(f"{e:g}"), Cell(_certainty_percent(float(lee_clifton_bound(f.n, e, ratio))))) for e in _LADDER)
+    rows = tuple((Cell(f"{e:g}"), Cell(_certainty_percent(bound))) for e, bound in f.ladder)
     return Table((Column("ε", Kind.NAME), Column("Bound on certainty")), (Group(rows),), "At other ε")
 
 

@@ -15,7 +15,7 @@ from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind
 from epsilens.overview import LETTERED, marked_curve, roc_curves
 from epsilens.show.charts import Chart, compared_roc, marked
-from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
+from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated
 from epsilens.show.charts.findings import certainty_chart, known_curve, over_time, power_chart
 
 QUERIES = [
@@ -71,7 +71,7 @@ def charts() -> dict[str, Chart]:
     }
     for name, changes in PLANS.items():
         a = el.assess({**PLAN, **changes})
-        q = simulated_query(a)
+        q = a.simulated_query
         assert q is not None
         drawn = (risk_curve(a), accuracy_curve(a), simulated(a, q, a.epsilon), precedent_strip(a))
         made |= {f"{kind}: {name}": chart for kind, chart in zip(OF_A_PLAN, drawn, strict=True)}

@@ -73,6 +73,15 @@ def names() -> list[str]:
     return sorted(PREFIX + path.stem for path in FILES.glob("*.json"))
 
 
+def bundled_title(name: str) -> str:
+    """What the publisher of a bundled table calls it; nothing for any other table.
+
+    >>> bundled_title("people.csv")
+    ''
+    """
+    return bundled_dataset(name).title if name in names() else ""
+
+
 def bundled_dataset(name: str) -> Dataset:
     """The bundled table of that name.
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ...assessment.risks import group_risks
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...numerics.formatting import ceil_digits, frequencies, times
-from ...plan.noise import name_delta
 from ...worlds import Relation
 from ..document import (
     Cell,
@@ -167,7 +165,7 @@ def _epsilon(a: Assessment, at: _At) -> Section:
         "ε (epsilon) measures how much what is published may depend on any one person. Random noise is added to every "
         "answer: the smaller ε, the more noise, so that people are better hidden and answers are less accurate."
     )
-    names = name_delta(a.release, at.epsilon)
+    names = a.figures[at.epsilon].names
     if names == 1:
         then = "Names of groups that come from the data are not hidden by any ε."
     elif (factor := math.exp(min(at.epsilon, 700.0))) > _FACTOR:
@@ -202,11 +200,12 @@ def _answers(a: Assessment, at: _At) -> Section:
     heads = [f"With {at.equation}, in 95 of 100 releases", "Within", *(["Allowed"] if tolerated is not None else [])]
     rows = []
     for q in a.queries[:_MOST_QUERIES]:
-        relative = q.relative(at.epsilon, a.release)
+        told = a.figures[at.epsilon].queries[q.index]
+        relative = told.relative
         found = f"±{share(relative, tolerated)}".replace("±<", "<")
         if not math.isfinite(relative):
             found = "not always published" if q.typical else "every answer is 0"
-        over = tolerated is not None and q.too_noisy(at.epsilon, a.release)
+        over = tolerated is not None and told.too_noisy
         allowed = [] if tolerated is None else [percent(tolerated)]
         rows.append([_short(title(a, q)), f"{'▲ ' if over else ''}{found}", *allowed])
     table = plain_table(heads, rows, "What is published", wraps=True)
@@ -263,7 +262,7 @@ def _affected(a: Assessment, at: _At) -> Section:
             test = "their record is told right from one that counts in no answer"
         first += f" For a typical person {test} {middle}, {largest} for the most exposed."
     made = [first]
-    household = group_risks(a.release, at.epsilon) if a.together else ()
+    household = a.figures[at.epsilon].together if a.together else ()
     if household and a.release.mechanism.neighbours is not Relation.REPLACE:
         told = times(*(p for _, p in household), per="of")
         five = next((text for (k, _), text in zip(household, told, strict=True) if k == 5), "")

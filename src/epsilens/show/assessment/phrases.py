@@ -14,7 +14,6 @@ from ...assessment.verdict import LEDGER, Standing
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
 from ...numerics.formatting import count, denominator, distinguishable, frequencies, frequency, thousands, times
-from ...plan.noise import unprotected_names
 from ...plan.starter import yaml_string
 from ...worlds import Relation
 from ..document import Said, Span, flat
@@ -109,7 +108,7 @@ def disclosure(
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
     """The 95% error of a query at an ε, in the group where that is most for its answer."""
-    found = q.at(epsilon, a.release)
+    found = a.figures[epsilon].queries[q.index].errors
     return found.worst.error if found.worst else found.scale
 
 
@@ -388,7 +387,7 @@ def _advice(a: Assessment) -> Said:
             Span("limit before anything else is released: one that is raised now promises less than it says."),
         )
     if said is Standing.IMPOSSIBLE:
-        if silent := unprotected_names(a.release):
+        if silent := a.revealed_names:
             names = " and ".join(called(a, a.queries[i]) for i in silent[:3])
             return (
                 Span(f"The names of the groups of {names} come from the data, and a name that exists because of one "),
@@ -456,7 +455,7 @@ def _price(a: Assessment, at: float) -> str:
         return f"There {_within(a, at)}."
     if not math.isfinite(error_at(a, q, at)):
         return f"The price is accuracy: {_within(a, at)}."
-    then, now = q.at(at, a.release).worst, q.at(a.epsilon, a.release).worst
+    then, now = (a.figures[e].queries[q.index].errors.worst for e in (at, a.epsilon))
     if then is not None and now is not None and then.cause is Cause.BIAS:
         told = (
             f"The price is accuracy: in 95 of 100 releases the noise in {subject(a, q)} is within {error(then.noise)}, "
@@ -471,7 +470,7 @@ def _price(a: Assessment, at: float) -> str:
         return f"{told} The true answer is 0."
     tolerated = a.release.error_limit
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
-    return f"{told} {that} is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
+    return f"{told} {that} is {share(a.figures[at].queries[q.index].relative, tolerated, spoken=True)} of it{allowed}."
 
 
 def _within(a: Assessment, at: float) -> str:
@@ -480,12 +479,12 @@ def _within(a: Assessment, at: float) -> str:
     if not math.isfinite(found):
         return f"in more than 5 of 100 releases {subject(a, q)} is not published at all"
     told = f"in 95 of 100 releases {subject(a, q)} is within {error(found)}"
-    if (worst := q.at(at, a.release).worst) is not None and worst.cause is Cause.BIAS:
+    if (worst := a.figures[at].queries[q.index].errors.worst) is not None and worst.cause is Cause.BIAS:
         told += f" (limits and bounds {error(abs(worst.bias))[1:]}, noise {error(worst.noise)})"
     if not q.typical:
         return f"{told}; the true answer is 0"
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
-    return f"{told}, {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}"
+    return f"{told}, {share(a.figures[at].queries[q.index].relative, tolerated, spoken=True)} of it{allowed}"
 
 
 def _too_far(a: Assessment) -> str:

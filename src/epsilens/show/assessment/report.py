@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import __version__
 from ...assessment.accuracy import Cause
 from ...assessment.assess import SCHEMA
-from ...assessment.split import Division, basis_of, division, resplit
+from ...assessment.figures import DRAWN_GROUPS, LISTED_GROUPS
+from ...assessment.split import Division
 from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ...numerics.formatting import distinguishable, frequencies
-from ...plan.noise import name_delta, unprotected_names
 from ...worlds import Relation
 from ..charts import icons
-from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
+from ..charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated
 from ..charts.findings import known_curve
 from ..document import (
     Block,
@@ -151,7 +151,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "typical": None if a.typical is None else dict(vars(a.typical)),
         "guarantee": a.guarantee,
         "together": [{"people": k, "success": p} for k, p in a.together],
-        "names": {"delta": name_delta(a.release, a.epsilon), "unsaid": list(unprotected_names(a.release))},
+        "names": {"delta": a.figures[a.epsilon].names, "unsaid": list(a.revealed_names)},
         "split": None if a.split is None else _split(a.split),
         "proposals": [{**vars(p), "parameter": p.parameter.value} for p in a.proposals],
         "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
@@ -237,7 +237,7 @@ def to_registry(a: Assessment) -> str:
     """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
     r, person = a.release, a.release.data.person
     noise = r.mechanism.noise.value.capitalize()
-    names = name_delta(r, a.epsilon)
+    names = a.figures[a.epsilon].names
     delta = ((r.mechanism.delta or 0.0) if r.mechanism.noise is Noise.GAUSSIAN else 0.0) + names
     variant = "Approximate DP" if delta else "Pure DP"
     unit = "one person, all of whose rows" if person else "one row, which is one person"
@@ -308,15 +308,13 @@ def _lines(indent: int, *lines: Line) -> list[str]:
 # what any other division does to errors and risks.
 
 HEADING = "How ε is shared"
-_NEAR = 1e-9  # relative: shares that differ by rounding are the same
-_GAIN = 0.005  # relative: a smaller gain is not worth a sentence
 
 
 def split_section(a: Assessment) -> Section | None:
     """The ways to divide ε with the error each leaves; None for one query, which has all of it."""
     if a.split is None:
         return None
-    found = " It was found by looking at the data." if _gains(a) else ""
+    found = " It was found by looking at the data." if a.split.gains else ""
     blocks: list[Block] = [Paragraph((Span(_compared(a) + found), *_cost(a))), _table(a)]
     if Cause.BIAS in a.split.judged:
         note = "Where bounds or limits lose more than any noise, the best division goes by the noise alone."
@@ -326,14 +324,6 @@ def split_section(a: Assessment) -> Section | None:
         "a share of its answer; 95 of 100 releases keep within it."
     )
     return Section(HEADING, tuple(blocks), side, "error as a share of the answer")
-
-
-def _gains(a: Assessment) -> bool:
-    return a.split is not None and a.split.best.worst < (1 - _GAIN) * a.split.equal.worst
-
-
-def _same(one: Sequence[float], other: Sequence[float]) -> bool:
-    return all(math.isclose(x, y, rel_tol=_NEAR) for x, y in zip(one, other, strict=True))
 
 
 class _Way(NamedTuple):
@@ -351,13 +341,13 @@ def _ways(a: Assessment) -> list[_Way]:
     shares, known = a.release.shares, (("Equal", "equal", a.split.equal), ("Least error", "best", a.split.best))
     made, own = [], True
     for name, short, way in known:
-        planned = _same(way.shares, shares)
+        planned = way.near(shares)
         own = own and not planned
         made.append(_Way(f"{name}, as assessed", f"{short}, planned", way) if planned else _Way(name, short, way))
     if not own:
         return made
-    assessed = division(a.release, [q.answers for q in a.queries], a.epsilon, shares)
-    return [_Way("As assessed", "planned", assessed, own=True), *made]
+    assert a.split_figures is not None
+    return [_Way("As assessed", "planned", a.split_figures.planned, own=True), *made]
 
 
 def _table(a: Assessment) -> Table:
@@ -392,21 +382,21 @@ def _compared(a: Assessment) -> str:
     first = f"Shared equally, the least accurate published answer is off by up to {equal} of itself"
     own = next((way.division for way in _ways(a) if way.own), None)
     planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
-    if not _gains(a) and Cause.BIAS in a.split.judged:
+    if not a.split.gains and Cause.BIAS in a.split.judged:
         return f"{first}{planned}: that is what bounds and limits lose, which no division of ε mends."
-    if not _gains(a):
+    if not a.split.gains:
         return f"{first}{planned}; no other division makes that less."
-    taken = ", and is the one assessed here" if _same(a.split.best.shares, a.release.shares) else ""
+    taken = ", and is the one assessed here" if a.split.best.near(a.release.shares) else ""
     return f"{first}{planned}; the best division brings it to {best}{taken}."
 
 
 def _cost(a: Assessment) -> Said:
     """What the best division does to the risk that the report speaks of first."""
-    basis = basis_of(a)
-    if basis is None or not _gains(a) or _same(basis.split.best.shares, a.release.shares):
+    figures = a.split_figures
+    if a.split is None or figures is None or not a.split.gains or a.split.best.near(a.release.shares):
         return ()
     at = next(i for i, r in enumerate(a.risks) if r.key == a.leading.key)
-    now, then = a.risks[at], resplit(a.release, basis, basis.split.best.shares).risks[at]
+    now, then = a.risks[at], figures.risks[at]
     before, after, without = (Span(text, "number") for text in _spoken(now, then))
     end = (Span("; without the release "), without, Span("."))
     if before == after:
@@ -499,7 +489,6 @@ def _division(way: Division) -> dict[str, Any]:
 
 
 _MOST_LINES = 6  # queries whose curve is listed
-_MOST_GROUPS = 200  # groups whose error is listed
 _PROPOSED = "Bounds or limits lose more than the noise hides. These would lose less; choosing them looks at the data:"
 _NUMBERS = "The numbers behind this picture"
 
@@ -617,7 +606,7 @@ def _curves(a: Assessment) -> Section:
 
 def _accuracy(a: Assessment) -> Section:
     """Each query's error at both ε, and simulated releases to look at."""
-    told, q = contradiction(a), simulated_query(a)
+    told, q = contradiction(a), a.simulated_query
     return Section(
         "How accurate the answers are",
         (
@@ -647,19 +636,17 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
         "95 of 100 of its own group; the upright line is the true answer. How far from that releases are, each by "
         "itself and all groups at once: see the numbers behind this picture."
     )
-    if len(q.answers) > MOST_GROUPS:
-        note += f" The first {MOST_GROUPS} of {len(q.answers):,} groups are drawn."
-    widths = [
-        [q.bands(e, a.release), *([q.bands(e, a.release, all_together=True)] if len(q.answers) > 1 else [])]
-        for _, e in shown
-    ]
+    if len(q.answers) > DRAWN_GROUPS:
+        note += f" The first {DRAWN_GROUPS} of {len(q.answers):,} groups are drawn."
+    drawn = [a.simulations[e] for _, e in shown]
+    widths = [[one.each, *([one.together] if len(q.answers) > 1 else [])] for one in drawn]
     rows = [
         [
             group_name(a, q, answer.group, 60),
             value(answer.value),
             *(error(band[i]) for bands in widths for band in bands),
         ]
-        for i, answer in enumerate(q.answers[:_MOST_GROUPS])
+        for i, answer in enumerate(q.answers[:LISTED_GROUPS])
     ]
     several = len(q.answers) > 1
     head = ["Group", "True answer"]

@@ -11,10 +11,7 @@ from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import AdversaryGoal, Harm
 from ...catalogue.readings import find_reading
 from ...data.queries import Noise
-from ...data.tables.sources import bundled_dataset, names
 from ...numerics.formatting import ceil_count, ceil_digits, distinguishable, floor_digits, frequency
-from ...plan.movement import worst_factor
-from ...plan.noise import name_delta
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from ..sentences import cost, number, small
 
@@ -300,7 +297,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     noise = r.mechanism.noise.capitalize()
     gaussian = r.mechanism.noise is Noise.GAUSSIAN and r.mechanism.delta is not None
     made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
-    names = name_delta(r, a.epsilon)
+    names = a.figures[a.epsilon].names
     if names:
         made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {cost(names)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
@@ -313,9 +310,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
 
 
 def _table(a: Assessment) -> str:
-    name = a.release.data.public_name
-    if name in names():
-        name = bundled_dataset(name).title
+    name = a.table_title or a.release.data.public_name
     if a.scan is None:
         return name
     people, rows = f"{a.scan.people:,} people", f"{a.scan.rows:,} rows"
@@ -412,7 +407,7 @@ def accuracy_table(a: Assessment) -> Table:
         columns.append(_at(f"Smallest ε for {percent(tolerated)} error", f"ε for {percent(tolerated)}"))
     rows: list[Row] = []
     for q in a.queries:
-        found = [q.planned, *([] if at is None else [q.at(at, a.release)])]
+        found = [q.planned, *([] if at is None else [a.figures[at].queries[q.index].errors])]
         needed = Cell("–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon))
         for which, groups in (("typical", [e.typical for e in found]), ("worst", [e.worst for e in found])):
             if which == "worst" and len(q.answers) < 2:
@@ -506,7 +501,9 @@ def hidden_sentence(a: Assessment) -> str:
     """How far false records together could move the least accurate query without being seen every other time."""
     q, at = a.hardest, a.verdict.alternative
     now = value(q.planned.hidden)
-    then = "" if at is None else f", at ε = {planned(at)} by up to {value(q.at(at, a.release).hidden)}"
+    then = ""
+    if at is not None:
+        then = f", at ε = {planned(at)} by up to {value(a.figures[at].queries[q.index].errors.hidden)}"
     alarms = f"{100 * FALSE_ALARMS:g} of 100"
     return (
         f"The noise hides tampering too. At ε = {planned(a.epsilon)} false records that together move "
@@ -523,7 +520,7 @@ def hidden_table(a: Assessment) -> Table:
         (
             Cell(title(a, q)),
             Cell(value(q.sensitivity / q.divisor)),
-            *(Cell(value(q.at(e, a.release).hidden)) for e in shown),
+            *(Cell(value(a.figures[e].queries[q.index].errors.hidden)) for e in shown),
         )
         for q in a.queries
     )
@@ -535,7 +532,7 @@ def hidden_table(a: Assessment) -> Table:
 
 def relation(a: Assessment) -> CorrelationFactor | None:
     """The relation of the query that tells most about one of several related people."""
-    return worst_factor(a.relations)
+    return a.worst_relation
 
 
 def relatives_sentence(a: Assessment) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import checks
-from ...assessment.accuracy import simulate
+from ...assessment.figures import DRAWN_GROUPS
 from ...errors import InputError
 from ...numerics.formatting import frequency
 from ..assessment.tables import error, given, group_name, percent, planned, risk, second_name, share, subject, value
@@ -198,7 +198,7 @@ def of_assessment(a: Assessment, name: str) -> Chart:
         return risk_curve(a)
     if name == "precedents":
         return precedent_strip(a)
-    query = simulated_query(a) if name == "simulated" else None
+    query = a.simulated_query if name == "simulated" else None
     made = accuracy_curve(a) if name == "accuracy" else None
     made = simulated(a, query, a.epsilon) if query is not None else made
     if made is None:
@@ -307,10 +307,9 @@ def _decades(low: float, top: float) -> list[float]:
 
 def _told_accuracy(a: Assessment, hard: QueryAccuracy, limit: float | None) -> str:
     at = a.verdict.alternative
-    aria = f"Accuracy against ε. 95% error of {subject(a, hard)}: {share(hard.relative(a.epsilon, a.release))}"
-    aria += f" at ε = {planned(a.epsilon)}"
-    if at is not None:
-        aria += f", {share(hard.relative(at, a.release))} at ε = {planned(at)}"
+    shown = [a.epsilon, *([] if at is None else [at])]
+    told = [f"{share(a.figures[e].queries[hard.index].relative)} at ε = {planned(e)}" for e in shown]
+    aria = f"Accuracy against ε. 95% error of {subject(a, hard)}: {', '.join(told)}"
     return aria + ("." if limit is None else f"; the limit is {percent(limit)}.")
 
 
@@ -332,7 +331,7 @@ def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
     lines = {i: tuple(min(v, top) for v in a.curve.errors[i]) for i in rated}
     panel.lines([(_label(a, i), lines[i], a.queries[i] is hard) for i in rated], right, _MOST_LABELS)
     marked = [(a.epsilon, True)] + ([(at, False)] if at is not None and at <= a.curve.epsilon[-1] else [])
-    errors = [(e, hard.relative(e, a.release), filled) for e, filled in marked]
+    errors = [(e, a.figures[e].queries[hard.index].relative, filled) for e, filled in marked]
     told = [(e, min(error, top), share(error, limit), filled) for e, error, filled in errors if math.isfinite(error)]
     panel.values(told, rising=False)
     if drawn is not None:
@@ -351,16 +350,9 @@ def _label(a: Assessment, i: int) -> str:
 
 #: The width of one strip of simulated releases: two stand side by side on a desk, one fills a phone.
 STRIP = 350
-MOST_GROUPS = 12
 _ROW = 32
 _BIN = 11
 _NAMES = 136  # the most room names take
-
-
-def simulated_query(a: Assessment) -> QueryAccuracy | None:
-    """The query to look at: the first that is split into groups, else the first with an answer."""
-    grouped = [q for q in a.queries if len(q.answers) > 1]
-    return next(iter(grouped or [q for q in a.queries if q.answers]), None)
 
 
 def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
@@ -373,11 +365,11 @@ def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
 
 def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, Any]:
     least = min(epsilon, a.epsilon, a.verdict.alternative or a.epsilon)
-    draws = simulate(q, epsilon, a.release)
-    answers, bands = q.answers[:MOST_GROUPS], q.bands(epsilon, a.release, limited=True)
+    draws, bands = a.simulations[epsilon].draws, a.simulations[epsilon].around
+    answers = q.answers[:DRAWN_GROUPS]
     names = [group_name(a, q, answer.group) for answer in answers]
     # Both strips share one scale, that of the noisier release.
-    widest = q.bands(least, a.release, limited=True)
+    widest = a.simulations[least].around
     reach = [(v, 1.35 * band) for x, band in zip(answers, widest, strict=False) for v in (x.value, x.bounded)]
     low, high = min(v - e for v, e in reach), max(v + e for v, e in reach)
     if q.kind in ("count", "histogram"):

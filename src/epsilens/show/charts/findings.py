@@ -302,18 +302,15 @@ def _band(
 # An account over time: how often an attacker guesses right after each release, beside what the limits promise.
 
 _ACCOUNT_LEFT = 52
-#: How many releases are read one by one; of more, so many of them.
-_MOST = 24
+_MOST_DOTS = 12
 
 
 def over_time(account: Account) -> Chart | None:
     """Guesses right of 100 against how many releases there were; None where there was none."""
-    count = len(account.counted)
-    if not count:
+    if not account.counted:
         return None
-    some = sorted({round(1 + k * (count - 1) / max(min(count, _MOST) - 1, 1)) for k in range(min(count, _MOST))})
-    points = ((0.0, 50.0), *((float(k), 100 * account.so_far(count=k)) for k in some))
-    promised = account.promised()
+    points = ((0.0, 50.0), *((float(k), 100 * success) for k, success in account.history))
+    promised = account.success_promised
     dates = tuple(one.at[:10] for one in account.counted)
     return Chart("ledger", _account, (points, None if promised is None else 100 * promised, dates))
 
@@ -336,7 +333,7 @@ def _account(points: Sequence[Point], promised: float | None, dates: Sequence[st
         layers.append(dashed(((0, promised), (end, promised)), "var(--ink)", 1.5, (5, 3), "limit"))
         labels.append(("at most, whatever was chosen", down(promised), "var(--ink)", 600))
     layers.append(line(points, "var(--risk)", 3, "if noise was fixed in advance"))
-    layers += [dot(p, filled=p == last) for p in (points[1:] if len(points) <= _MOST // 2 else [last])]
+    layers += [dot(p, filled=p == last) for p in (points[1:] if len(points) <= _MOST_DOTS else [last])]
     labels.append(("if noise was fixed in advance", down(last[1]), "var(--risk)", 600))
     layers += ends(labels, (end, high), height, right)
     step = max(1, math.ceil(end / (10 if wide else 5)))
