@@ -28,8 +28,8 @@ ACROSS = {
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.
 BUDGET = {
-    "modules": 258, "lines": 93_900, "Any": 2_349, "cast": 99, "type: ignore": 51, "fmt: skip": 192, "late imports": 92,
-    "one importer": 3, "riddles": 0, "class names twice": 8, "parameters": 19,
+    "modules": 258, "lines": 92_610, "Any": 895, "cast": 98, "type: ignore": 26, "fmt: skip": 137, "late imports": 66,
+    "one importer": 2, "riddles": 0, "class names twice": 0, "parameters": 19,
 }  # fmt: skip
 RIDDLES = re.compile(
     r"told|said|asked|kept|seen|surely|around|beyond|faced|wanted|written|called|claimed|sentenced|drawn|parted|counted|"
