@@ -37,7 +37,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -64,6 +64,7 @@ from .sources import (
 
 MOST_BYTES = 10_000_000  # of an outcome; a larger one is told by a sum over it
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_GLANCE = 0.5  # seconds; a signal that comes just before a wait begins does not end it, so that none is long
 _MOST_UNANSWERED = 3  # runs without an answer in time, after which the rest are not made
 
 
@@ -87,10 +88,7 @@ class _ParallelSource:
         self.timeout = timeout_seconds(self.timeout)
 
     def draw(self, bits: Bits) -> list[object]:
-        """One run a bit, in the order of the bits; after some without an answer in time the rest are not made.
-
-        An interrupt waits for nobody: what is running ends.
-        """
+        """One run a bit, in their order, until some had no answer in time; an interrupt ends what is running."""
         self._stopped = False
         made: list[object] = []
         with ThreadPoolExecutor(self.together) as pool:
@@ -98,9 +96,11 @@ class _ParallelSource:
                 for start in range(0, bits.size, self.together):
                     if self.late >= _MOST_UNANSWERED:
                         break
-                    some = list(pool.map(self._once, bits[start : start + self.together].tolist()))
-                    self.late += sum(isinstance(outcome, NoAnswer) for outcome in some)
-                    made += some
+                    for run in [pool.submit(self._once, bit) for bit in bits[start : start + self.together].tolist()]:
+                        while not run.done():
+                            wait([run], _GLANCE)
+                        made.append(run.result())
+                        self.late += isinstance(made[-1], NoAnswer)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 self._stopped = True
