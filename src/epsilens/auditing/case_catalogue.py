@@ -169,9 +169,11 @@ class CaseResults(ValueSemantics, SentenceResult):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
-            "schema": 1, "as_known": self.as_known, "cases": [each.to_dict() for each in self.found],
+            "schema": 1,
+            "as_known": self.as_known,
+            "cases": [each.to_dict() for each in self.found],
             "sentence": self.sentence,
-        }  # fmt: skip
+        }
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self.run)} of {len(self.found)} cases run, as_known={self.as_known})"

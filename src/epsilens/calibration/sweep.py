@@ -168,9 +168,11 @@ class Sweep(ValueSemantics, Result):
             for asked in self.readings:
                 name = asked.name if asked.name not in self.varied else f"{asked.name}_read"
                 low, high = float(self.low[asked.name][place]), float(self.high[asked.name][place])
-                row |= {name: high} if np.array_equal(self.low[asked.name], self.high[asked.name]) else {
-                    name: high, f"{name}_low": low
-                }  # fmt: skip
+                row |= (
+                    {name: high}
+                    if np.array_equal(self.low[asked.name], self.high[asked.name])
+                    else {name: high, f"{name}_low": low}
+                )
             yield row
 
     def frame(self) -> Any:

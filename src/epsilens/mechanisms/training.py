@@ -276,8 +276,9 @@ def _schedule_columns(schedule: object, beside: Sequence[str]) -> dict[str, list
         columns = {name: _as_scalar(value, name) for name, value in schedule.items()}
     elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
         if any(set(row) != set(schedule[0]) for row in schedule):
-            raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
-                             "schedule")  # fmt: skip
+            raise InputError(
+                "the rows of schedule do not name the same numbers: give each of them in every row", "schedule"
+            )
         columns = {name: [row[name] for row in schedule] for name in schedule[0]}
     else:
         raise InputError(

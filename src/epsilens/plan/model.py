@@ -606,29 +606,35 @@ class Release(PlanPart):
                 raise PlacedError(
                     "size is public while people are added or removed: the exact number of rows tells who is in the "
                     "table; leave it out, or set mechanism.neighbours to replace",
-                    "queries", i, "size",
-                )  # fmt: skip
+                    "queries",
+                    i,
+                    "size",
+                )
             if query.touched is not None:
                 self._touched(i)
         auto = any(query.threshold is Threshold.AUTO for query in self.queries)
         if mechanism.delta is not None and mechanism.noise is not Noise.GAUSSIAN and not auto:
             raise PlacedError(
                 "delta is for gaussian noise and for thresholds that are found (auto): laplace noise needs none",
-                "mechanism", "delta",
-            )  # fmt: skip
+                "mechanism",
+                "delta",
+            )
         return self
 
     def _touched(self, i: int) -> None:
         """Refuse to count those whom a limit touched where none may, or where nobody knows what relatives do to it."""
         if self.data.person is None or self.data.unit is not None:
-            raise PlacedError("touched needs person and no unit: it is for people who are in several groups",
-                            "queries", i, "touched")  # fmt: skip
+            raise PlacedError(
+                "touched needs person and no unit: it is for people who are in several groups", "queries", i, "touched"
+            )
         if self.adversary.correlation is not CorrelationSource.NONE:
             raise PlacedError(
                 "touched does not go with adversary.correlation: how alike related people are in it is not known; "
                 "leave one of them out",
-                "queries", i, "touched",
-            )  # fmt: skip
+                "queries",
+                i,
+                "touched",
+            )
 
     @property
     def epsilon(self) -> float:

@@ -332,7 +332,7 @@ def of_audits(found: Audits) -> Document:
         + (f", ε = {ceil_digits(claimed)}." if claimed < float("inf") else "."),
         "Each pair is audited at a share of the level, so that the confidence is that of all of them together.",
         *_entire(found.each),
-    ]  # fmt: skip
+    ]
     if found.left:
         notes.append(
             f"On these pairs {thousands(found.left)} of the listed groups are left out: each number is drawn "

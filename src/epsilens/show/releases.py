@@ -39,7 +39,7 @@ from .document import (
     Tone,
     plain_table,
     said,
-)  # fmt: skip
+)
 from .sentences import at_most, cost
 
 if TYPE_CHECKING:
@@ -197,9 +197,7 @@ def _facts(account: Account) -> tuple[Fact, ...]:
     dates = [one.at[:10] for one in account.counted]
     since = (Fact("Since", dates[0]), Fact("Last", dates[-1])) if dates else ()
     parts = account.limits.partition if account.limits is not None else ""
-    return (
-        Fact("Releases", f"{len(account.counted):,}"), *since, *((Fact("Parts", f"by {parts}"),) if parts else ()),
-    )  # fmt: skip
+    return (Fact("Releases", f"{len(account.counted):,}"), *since, *((Fact("Parts", f"by {parts}"),) if parts else ()))
 
 
 def _sections(account: Account, after: str = "") -> tuple[Section, ...]:
@@ -227,9 +225,11 @@ def _spent(account: Account) -> Table:
     if spent.slack or (delta and limits is not None and limits.epsilon is not None):
         rows.append(_row("δ beside ε", spent.slack, delta if limits and limits.epsilon is not None else None))
     columns = (
-        Column("What adds up", Kind.NAME, plain=""), Column("Spent", label="Spent"), Column("Limit", label="Limit"),
+        Column("What adds up", Kind.NAME, plain=""),
+        Column("Spent", label="Spent"),
+        Column("Limit", label="Limit"),
         Column("Used", label="Used"),
-    )  # fmt: skip
+    )
     return Table(columns, (Group(tuple(rows)),), "Spent and allowed")
 
 
@@ -428,9 +428,7 @@ def _number(value: float) -> str:
 
 
 def _published_cost(made: Published) -> list[list[str]]:
-    words = {
-        "epsilon": "ε", "slack": "δ that goes with ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ of names",
-    }  # fmt: skip
+    words = {"epsilon": "ε", "slack": "δ that goes with ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ of names"}
     return [
         [words[name], "no price" if value is None else cost(value)] for name, value in made.spent.items() if value != 0
     ]

@@ -353,22 +353,21 @@ def phrase(a: Assessment, r: AdversaryRisk) -> tuple[str, str, str]:
     known["informed-guess"] = ("an adversary with what is known beforehand guesses correctly ", asked, right)
     at = r.arguments.get("fpr", 0.0)
     finds = (
-        f"at {false_alarms(at)}, an adversary who knows every other record finds one worst-placed person ", "",
+        f"at {false_alarms(at)}, an adversary who knows every other record finds one worst-placed person ",
+        "",
         "Without the release they would",
-    )  # fmt: skip
+    )
     known |= {
         "membership-recall": finds,
         "membership-roc": finds,
-        "membership-posterior": (
-            "an adversary’s belief that a person is in the table can rise to ", "", stay,
-        ),
+        "membership-posterior": ("an adversary’s belief that a person is in the table can rise to ", "", stay),
         "membership-precision": (
-            "of those an adversary flags, ", " are in the table", "Without the release it would be",
+            "of those an adversary flags, ",
+            " are in the table",
+            "Without the release it would be",
         ),
-        "membership-auc": (
-            "an adversary tells one worst-placed person’s presence from their absence ", "", right,
-        ),
-    }  # fmt: skip
+        "membership-auc": ("an adversary tells one worst-placed person’s presence from their absence ", "", right),
+    }
     if r.key in known:
         return known[r.key]
     if r.reading == "success":
@@ -395,8 +394,10 @@ def _advice(a: Assessment) -> Said:
                 Span("publish only those with enough people (threshold: auto)."),
             )
         if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:
-            return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
-                    Span("or use Laplace noise."))  # fmt: skip
+            return (
+                Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
+                Span("or use Laplace noise."),
+            )
         if any(q.split_by and isinstance(q.threshold, float | int) for q in a.release.queries):
             each = "Each limit is kept by some ε, and all of them by none: a" if _apart(a) else "A"
             return (

@@ -450,13 +450,15 @@ def resplit_table(basis: SplitBasis, found: Resplit) -> Table:
     rows = []
     for before, now in zip(basis.risks, found.risks, strict=True):
         state = "" if now.limit is None else "over" if now.over else "within"
-        rows.append((
-            Cell(now.name),
-            Cell(_risk(now), state=state, over=now.over),
-            Cell(_risk(before)),
-            Cell("–" if now.limit is None else limit(now.reading, now.limit)),
-            Cell(given(now.reading, now.baseline)),
-        ))  # fmt: skip
+        rows.append(
+            (
+                Cell(now.name),
+                Cell(_risk(now), state=state, over=now.over),
+                Cell(_risk(before)),
+                Cell("–" if now.limit is None else limit(now.reading, now.limit)),
+                Cell(given(now.reading, now.baseline)),
+            )
+        )
     return Table(columns, (Group(tuple(rows)),), "Risks with these shares, out of 100")
 
 

@@ -99,9 +99,7 @@ class Chart:
         fits = f".{_OWN_CLASS}{{max-width:100%;height:auto}}"  # a cell may be narrower
         style = colours(_OWN_CLASS) + fits if palette == "notebook" else ""
         marked = _OWN_CLASS if palette == "notebook" else "marks"
-        return svg(
-            self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked
-        )  # fmt: skip
+        return svg(self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked)
 
     def png(self, palette: str = "light", width: int | None = None) -> bytes:
         """The chart as a PNG picture, twice as dense as its SVG; needs the extra ``charts``."""
@@ -260,7 +258,7 @@ def _saved(path: Any, ways: Mapping[str, Callable[[], bytes]]) -> Path:
         allowed = f"{', '.join(most)} or {last}" if most else last
         raise InputError(
             f"path is {str(path)[:80]!r}: give a name that ends in {allowed}", parameter="path", value=path
-        )  # fmt: skip
+        )
     made = ways[target.suffix.lower()]()
     try:
         target.write_bytes(made)

@@ -98,9 +98,7 @@ def _by_false_alarms(found: MarkedCurve) -> Curve:
 
 def _precision_recall(found: MarkedCurve) -> Curve:
     """Precision against recall with the best guess and the point at the false-positive rate."""
-    asked, prior, (recall, right), (y, precise) = (
-        question(found.experiment), found.prior, found.chosen, found.best,
-    )  # fmt: skip
+    asked, prior, (recall, right), (y, precise) = (question(found.experiment), found.prior, found.chosen, found.best)
     return Curve(
         "Precision–recall curve",
         *_precision_titles(asked),

@@ -168,8 +168,7 @@ def _against(
     )
     x_title = f"{spoken} (logarithmic scale)" if wide else spoken
     subtitle = "Upper ends; logarithmic scale" if y.log else "Upper ends"
-    return lines(name, title, subtitle, [*more, *drawn], Axis(low, high, x_title, log=wide), y, aria,
-                 inside=bool(more))  # fmt: skip
+    return lines(name, title, subtitle, [*more, *drawn], Axis(low, high, x_title, log=wide), y, aria, inside=bool(more))
 
 
 def _spoken(name: str) -> str:

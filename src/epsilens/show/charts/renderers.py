@@ -54,9 +54,7 @@ _PAPERS = "var(--jp-layout-color0, var(--vscode-editor-background, {}))"
 def named(name: str) -> Palette:
     """A palette by its name."""
     if not isinstance(name, str) or name not in PALETTES:
-        raise InputError(
-            f"palette is {name!r}: choose from {', '.join(PALETTES)}", parameter="palette", value=name
-        )  # fmt: skip
+        raise InputError(f"palette is {name!r}: choose from {', '.join(PALETTES)}", parameter="palette", value=name)
     return PALETTES[name]
 
 
@@ -338,9 +336,7 @@ def plot(spec: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         pad = spec["padding"]
         wide, high = spec["width"] + pad["left"] + pad["right"], spec["height"] + pad["top"] + pad["bottom"]
         figure = _figure(figsize=(wide / 100, high / 100))
-        ax = figure.add_axes((
-            pad["left"] / wide, pad["bottom"] / high, spec["width"] / wide, spec["height"] / high
-        ))  # fmt: skip
+        ax = figure.add_axes((pad["left"] / wide, pad["bottom"] / high, spec["width"] / wide, spec["height"] / high))
     for depth, layer in enumerate(drawn["layer"], 2):
         _layer(ax, layer, depth)
     _side(ax, "x", drawn["encoding"]["x"], drawn["config"]["axis"])
