@@ -28,7 +28,7 @@ ACROSS = {
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.
 BUDGET = {
-    "modules": 258, "lines": 92_610, "Any": 895, "cast": 98, "type: ignore": 26, "fmt: skip": 137, "late imports": 66,
+    "modules": 258, "lines": 92_512, "Any": 893, "cast": 98, "type: ignore": 26, "fmt: skip": 55, "late imports": 66,
     "one importer": 2, "riddles": 0, "class names twice": 0, "parameters": 19,
 }  # fmt: skip
 RIDDLES = re.compile(

@@ -31,15 +31,11 @@ _MOST_TIMES = 10**9
 _LEAST_LEVEL = 1e-100  # of errors that μ looks at
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
-_USUAL = {
-    "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
-    "monotonic": False, "noise": "laplace", "by": "exponential", "above": 1, "participations": 1, "separation": 1,
-    "batches": "poisson", "people": 1,
-}  # fmt: skip
-_FOLLOWS = {
-    "scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",),
-    "rate": ("n", "batch"), "steps": ("n", "batch", "epochs"),
-}  # fmt: skip
+_USUAL: dict[str, object] = {"sensitivity": 1.0, "stretch": 1.0, "k": 2, "monotonic": False, "by": "exponential"}
+_USUAL |= {"neighbours": "add-remove", "calibration": "analytic", "noise": "laplace", "batches": "poisson"}
+_USUAL |= dict.fromkeys(("above", "participations", "separation", "people"), 1)
+_FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
+_FOLLOWS |= {"rate": ("n", "batch"), "steps": ("n", "batch", "epochs")}
 _MOST = 160  # letters, then a repr names no further part of a composition
 
 

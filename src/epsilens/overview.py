@@ -33,9 +33,8 @@ Point = tuple[float, float]
 Named = Sequence[tuple[str, "Experiment"]]
 
 #: The arguments of readings where none are given; that of δ follows from the experiment.
-USUAL = {
-    "prior": 0.5, "fpr": 0.1, "beta": 1.0, "epsilon_for_delta": 1.0, "delta": 1e-5, "baseline": 0.01, "level": 1e-6,
-}  # fmt: skip
+USUAL = {"prior": 0.5, "fpr": 0.1, "beta": 1.0, "epsilon_for_delta": 1.0}
+USUAL |= {"delta": 1e-5, "baseline": 0.01, "level": 1e-6}
 #: The width asked for where a narrower one is not reached.
 _ROUGH = 0.05
 _SAME = 1e-6  # relative: ends that a reader cannot tell apart
@@ -154,10 +153,8 @@ def overview(
     sampled = _samples_normal(read_from)
     readings, narrow = _read(read_from, given)
     best_f = _best_f_point(read_from, readings["fbeta"].value, given["beta"], given["prior"])
-    return Overview(
-        e, given, readings, best_f, sampled, bool(read_from.law.width), narrow, bounded(e), _apart(e, given["prior"]),
-        noise_reach(e), e.law.reached,
-    )  # fmt: skip
+    facts = (bounded(e), _apart(e, given["prior"]), noise_reach(e), e.law.reached)
+    return Overview(e, given, readings, best_f, sampled, bool(read_from.law.width), narrow, *facts)
 
 
 def in_time(e: Experiment, prior: float) -> Experiment:
@@ -328,10 +325,8 @@ _REACH: Mapping[str, Callable[[Experiment], float]] = {
 # -- curves -------------------------------------------------------------------------------------------------------
 
 #: Names a reader may give a curve, beside its own: the readings that are points of it.
-_READINGS = {
-    "recall": "roc", "precision": "precision_recall", "delta": "profile", "epsilon": "profile",
-    "attack_success": "roc",
-}  # fmt: skip
+_READINGS = {"recall": "roc", "precision": "precision_recall", "attack_success": "roc"}
+_READINGS |= {"delta": "profile", "epsilon": "profile"}
 CURVES = ("roc", "tradeoff", "precision_recall", "profile", "success", "posterior", "renyi")
 #: Lines that can be told apart in one chart.
 MOST = 8

@@ -208,16 +208,9 @@ class Assessment(ValueSemantics, Result):
 
     def frame(self) -> Any:
         """The risks as a pandas DataFrame, a row for each adversary: planned, recommended, without, and the limit."""
-        return presenter().table(
-            [
-                {
-                    "adversary": r.key, "name": r.name, "planned": r.planned, "recommended": r.recommended,
-                    "without": r.baseline, "limit": r.limit, "largest_epsilon": r.largest,
-                }
-                for r in self.risks
-            ],
-            "adversary",
-        )  # fmt: skip
+        columns = ("adversary", "name", "planned", "recommended", "without", "limit", "largest_epsilon")
+        rows = [(r.key, r.name, r.planned, r.recommended, r.baseline, r.limit, r.largest) for r in self.risks]
+        return presenter().table([dict(zip(columns, row, strict=True)) for row in rows], "adversary")
 
     def to_registry(self) -> str:
         """A record for the public deployments registry, in YAML."""
@@ -384,10 +377,10 @@ def _table_facts(opened: OpenTable, plan: Release, queries: tuple[Query, ...], t
     split = compare_splits(plan, answers, plan.epsilon) if len(queries) > 1 else None
     if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
         plan = plan.shared(split.best.shares)
-    return _TableFacts(
-        plan, answers, sample_people(opened, plan, answers=answers), split, _proposals(opened, plan, answers), alike,
-        _scan(opened, plan, queries, tell), (*cautions, *nobody, *spelling_cautions(plan, answers)),
-    )  # fmt: skip
+    people, proposals = sample_people(opened, plan, answers=answers), _proposals(opened, plan, answers)
+    found = _scan(opened, plan, queries, tell)
+    cautions = (*cautions, *nobody, *spelling_cautions(plan, answers))
+    return _TableFacts(plan, answers, people, split, proposals, alike, found, cautions)
 
 
 def _read(opened: OpenTable, plan: Release, tell: _Progress) -> None:

@@ -187,18 +187,19 @@ class RiskLimit:
     below: Callable[[float], float]  # the largest ε up to this one that keeps it, 0 where none does
 
 
-def _limit(setting: Setting, adversary: AdversaryEntry, at_most: float, arguments: Mapping[str, float],
-           largest: float | None = None) -> RiskLimit:  # fmt: skip
+def _limit(
+    setting: Setting, entry: AdversaryEntry, at_most: float, given: Mapping[str, float], largest: float | None = None
+) -> RiskLimit:
     def over(epsilon: float) -> bool:
-        return _reading(setting, adversary, arguments, epsilon) > at_most
+        return _reading(setting, entry, given, epsilon) > at_most
 
     def below(most: float) -> float:
         try:
-            return _largest(adversary, setting, at_most, arguments, most)
+            return _largest(entry, setting, at_most, given, most)
         except NoSolutionError:
             return 0.0
 
-    return RiskLimit(adversary.key, below(MOST_EPSILON) if largest is None else largest, setting.monotone, over, below)
+    return RiskLimit(entry.key, below(MOST_EPSILON) if largest is None else largest, setting.monotone, over, below)
 
 
 def limits_on_risk(setting: Setting, risks: tuple[AdversaryRisk, ...]) -> tuple[RiskLimit, ...]:

@@ -431,9 +431,10 @@ def _last_bracket(over: Callable[[float], float], tried: Array) -> tuple[float, 
     for i in range(1, len(tried)):
         now = over(float(tried[i]))
         if now > last and before >= last and i > 1:  # the least lies on one side of the one before
-            low, high = math.log(tried[i]), math.log(tried[i - 2])
-            found = minimize_scalar(lambda x: min(over(math.exp(x)), _UP_TO), bounds=(low, high), method="bounded",
-                                    options={"maxiter": _HALVED})  # fmt: skip
+            ends, options = (math.log(tried[i]), math.log(tried[i - 2])), {"maxiter": _HALVED}
+            found = minimize_scalar(
+                lambda x: min(over(math.exp(x)), _UP_TO), bounds=ends, method="bounded", options=options
+            )
             if found.fun <= 0:
                 return math.exp(found.x), float(tried[i - 2])
         if now <= 0:

@@ -323,10 +323,8 @@ def _detectable(p: Mapping[str, Any], power: float, fpr: float) -> float | None:
     if p["noise"] == "gaussian" and "delta" not in p:
         return None
     try:
-        return epsilon_to_detect(
-            bias=float(p["bias"]), sensitivity=p["sensitivity"], stretch=float(p["stretch"]), noise=p["noise"],
-            delta=p.get("delta"), calibration=p.get("calibration", "analytic"), fpr=fpr, power=power,
-        )  # fmt: skip
+        given = {name: p[name] for name in ("sensitivity", "noise", "delta", "calibration") if name in p}
+        return epsilon_to_detect(bias=float(p["bias"]), stretch=float(p["stretch"]), fpr=fpr, power=power, **given)
     except NoSolutionError:
         return None
 

@@ -522,12 +522,7 @@ def audit_case(
         )
     budget = case.runs if runs is None else min(runs, case.runs)
 
-    def play(sequential: bool) -> Audit:
-        return audit(
-            mechanism, case.d0, case.d1, claim=claim, confidence=confidence, runs=budget, batch=case.batch,
-            sequential=sequential, seed=seed,
-        )  # fmt: skip
-
-    found = play(not case.fixed)
+    play = partial(audit, mechanism, case.d0, case.d1, claim=claim, confidence=confidence, batch=case.batch, seed=seed)
+    found = play(runs=budget, sequential=not case.fixed)
     again = found.refuted and bound and not case.fixed
-    return CaseResult(case, version, found, play(False) if again else None)
+    return CaseResult(case, version, found, play(runs=budget, sequential=False) if again else None)

@@ -470,11 +470,11 @@ class Choices(ValueSemantics, Result):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """A row for each: its limit, the reading's arguments, the value, what that reads, and what holds it there."""
+        ends = [{"reading": one.reading, "binding": str(one.binding)} for one in self.all]
         return [
-            {"at_most": one.limit, **one.arguments, self.parameter: one.value, "reading": one.reading,
-             "binding": str(one.binding)}
-            for one in self.all
-        ]  # fmt: skip
+            {"at_most": one.limit, **one.arguments, self.parameter: one.value} | end
+            for one, end in zip(self.all, ends, strict=True)
+        ]
 
     def frame(self) -> Any:
         """A pandas DataFrame with a row for each choice."""

@@ -168,11 +168,9 @@ class Sweep(ValueSemantics, Result):
             for asked in self.readings:
                 name = asked.name if asked.name not in self.varied else f"{asked.name}_read"
                 low, high = float(self.low[asked.name][place]), float(self.high[asked.name][place])
-                row |= (
-                    {name: high}
-                    if np.array_equal(self.low[asked.name], self.high[asked.name])
-                    else {name: high, f"{name}_low": low}
-                )
+                row[name] = high
+                if not np.array_equal(self.low[asked.name], self.high[asked.name]):
+                    row[f"{name}_low"] = low
             yield row
 
     def frame(self) -> Any:
@@ -362,8 +360,8 @@ def points_around(choice: Choice, points: int = 33) -> list[tuple[float, float]]
             result.append((at, choice.reading))
             continue
         try:  # the mechanism may end before the axis does
-            read = sweep(choice.mechanism, reading={choice.reading_name: dict(choice.arguments)}, given=choice.given,
-                         progress=False, **{choice.parameter: [value]})  # fmt: skip
+            asked, varied = {choice.reading_name: dict(choice.arguments)}, {choice.parameter: [value]}
+            read = sweep(choice.mechanism, reading=asked, given=choice.given, progress=False, **varied)
         except InputError:
             continue
         if math.isfinite(high := float(read[choice.reading_name][0])):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -294,11 +295,10 @@ def release(
 
     use_memory(memory, spill)
     with progress_bar() as told:
-        made = released(
-            said, output=output, format=None if format is None else format.value, ledger=ledger, account=account,
-            part=part, other_people=other_people, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again,
-            progress=told,
-        )  # fmt: skip
+        kind = None if format is None else format.value
+        run = partial(released, said, output=output, format=kind, ledger=ledger, account=account, part=part)
+        run = partial(run, other_people=other_people, engine=engine, dry_run=dry_run, synthetic=synthetic)
+        made = run(again=again, progress=told)
     try:
         show(made, Format.table, None)
     except WriteError as error:
@@ -558,11 +558,9 @@ def audit(
         raise InputError(
             f"{both} named: give a plan such as release.yaml, package.module:function, or --command", "what"
         )
-    options: dict[str, Any] = {
-        "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,
-        "sequential": not fixed, "seed": seed, "progress": _write_progress if on_terminal() else None,
-        **({} if runs is None else {"runs": runs}),
-    }  # fmt: skip
+    options: dict[str, Any] = {"claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "seed": seed}
+    options |= {"confidence": confidence, "sequential": not fixed} | ({} if runs is None else {"runs": runs})
+    options["progress"] = _write_progress if on_terminal() else None
     others: dict[str, Any] = {"d0": d0, "d1": d1, "person": person, "resume": resume, "jobs": jobs}
     found: Audits
     if command is not None or (":" in str(what) and not os.path.isfile(str(what))):
@@ -570,10 +568,8 @@ def audit(
             raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', "claim")
         from ..auditing.pipelines import audit_external
 
-        found = audit_external(
-            command if command is not None else str(what), command=command is not None, timeout=timeout,
-            **others, **options,
-        )  # fmt: skip
+        code, ran = (str(what), False) if command is None else (command, True)
+        found = audit_external(code, command=ran, timeout=timeout, **others, **options)
     else:
         found = _audit_plan_file(str(what), others, options)
     if on_terminal():

@@ -161,11 +161,8 @@ def log_binomial(n: ArrayLike, k: ArrayLike, p: float) -> Array:
     rest = total - x
     inside = (x > 0) & (rest > 0)
     a, b, m = np.where(inside, x, 1.0), np.where(inside, rest, 1.0), np.where(inside, total, 2.0)
-    middle = (
-        _stirling_error(m) - _stirling_error(a) - _stirling_error(b)
-        - _deviance(a, m * p) - _deviance(b, m * (1 - p))
-        - _HALF_LOG_2PI + 0.5 * (np.log(m) - np.log(a) - np.log(b))
-    )  # fmt: skip
+    middle = _stirling_error(m) - _stirling_error(a) - _stirling_error(b) - _deviance(a, m * p)
+    middle = middle - _deviance(b, m * (1 - p)) - _HALF_LOG_2PI + 0.5 * (np.log(m) - np.log(a) - np.log(b))
     ends = np.where(rest == 0, total * np.log(p), total * np.log1p(-p))
     value = np.where(inside, middle, np.where((x == 0) | (rest == 0), ends, -np.inf))
     return np.asarray(np.where((x < 0) | (rest < 0), -np.inf, value))

@@ -603,22 +603,17 @@ class Release(PlanPart):
         mechanism = self.mechanism
         for i, query in enumerate(self.queries):
             if query.size is Size.PUBLIC and mechanism.neighbours is not Relation.REPLACE:
-                raise PlacedError(
+                problem = (
                     "size is public while people are added or removed: the exact number of rows tells who is in the "
-                    "table; leave it out, or set mechanism.neighbours to replace",
-                    "queries",
-                    i,
-                    "size",
+                    "table; leave it out, or set mechanism.neighbours to replace"
                 )
+                raise PlacedError(problem, "queries", i, "size")
             if query.touched is not None:
                 self._touched(i)
         auto = any(query.threshold is Threshold.AUTO for query in self.queries)
         if mechanism.delta is not None and mechanism.noise is not Noise.GAUSSIAN and not auto:
-            raise PlacedError(
-                "delta is for gaussian noise and for thresholds that are found (auto): laplace noise needs none",
-                "mechanism",
-                "delta",
-            )
+            problem = "delta is for gaussian noise and for thresholds that are found (auto): laplace noise needs none"
+            raise PlacedError(problem, "mechanism", "delta")
         return self
 
     def _touched(self, i: int) -> None:
@@ -628,13 +623,11 @@ class Release(PlanPart):
                 "touched needs person and no unit: it is for people who are in several groups", "queries", i, "touched"
             )
         if self.adversary.correlation is not CorrelationSource.NONE:
-            raise PlacedError(
+            problem = (
                 "touched does not go with adversary.correlation: how alike related people are in it is not known; "
-                "leave one of them out",
-                "queries",
-                i,
-                "touched",
+                "leave one of them out"
             )
+            raise PlacedError(problem, "queries", i, "touched")
 
     @property
     def epsilon(self) -> float:

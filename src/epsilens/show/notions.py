@@ -292,9 +292,9 @@ def between(given: str, epsilon: float, to: str, **conditions: Any) -> NotionsRe
     remarks = _remarks(conditions)
     if source.key != target.key and epsilon > 0:
         back = convert(to, epsilon, by=given, **conditions)
-        remarks.insert(0, f"For ε = {ceil_digits(epsilon)} in {target.name[:1].lower()}{target.name[1:]}, "
-                          f"{source.name[:1].lower()}{source.name[1:]} with ε = {floor_digits(back.given_epsilon)} "
-                          "or less is enough.")  # fmt: skip
+        aim, cause = (f"{notion.name[:1].lower()}{notion.name[1:]}" for notion in (target, source))
+        enough = f"{cause} with ε = {floor_digits(back.given_epsilon)} or less is enough."
+        remarks.insert(0, f"For ε = {ceil_digits(epsilon)} in {aim}, {enough}")
     tables = (_table("Step by step", rows, "ε", ""),) if rows else ()
     return NotionsReport(f"{source.name} → {target.name}", lead, tables, tuple(remarks), {"conversion": made.to_dict()})
 

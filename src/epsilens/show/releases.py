@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -153,10 +154,8 @@ def ledger_sentence(ledger: Ledger) -> str:
 
 def of_account(account: Account) -> Document:
     """The sentence, what is spent, the releases, the chart, what to know."""
-    return Document(
-        account.name, "Ledger", _opening(account), (*_sections(account), _know(account)), facts=_facts(account),
-        side=account.name, tab=f"{account.name}: ledger",
-    )  # fmt: skip
+    name, opening, sections = account.name, _opening(account), (*_sections(account), _know(account))
+    return Document(name, "Ledger", opening, sections, facts=_facts(account), side=name, tab=f"{name}: ledger")
 
 
 def of_ledger(ledger: Ledger) -> Document:
@@ -164,10 +163,7 @@ def of_ledger(ledger: Ledger) -> Document:
     accounts = _accounts(ledger)
     if len(accounts) == 1:
         made = of_account(*accounts.values())
-        return Document(
-            made.title, made.kind, made.opening, made.sections, facts=(*made.facts, Fact("Ledger", ledger.store.name)),
-            side=made.side, tab=made.tab,
-        )  # fmt: skip
+        return replace(made, facts=(*made.facts, Fact("Ledger", ledger.store.name)))
     sections: list[Section] = []
     for name, account in accounts.items():
         told: tuple[Block, ...] = (Paragraph(said(account_sentence(account))), *_status(account))

@@ -16,7 +16,7 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
 
@@ -57,7 +57,7 @@ from .form import (
 )
 from .jobs import Job, JobState, assess_answer, job_answer
 from .limits import RequestError
-from .pages import PICTURES, LRUCache, as_json, assessment_csv, attachment, file_of, message_page, render
+from .pages import PICTURES, STYLES, LRUCache, as_json, assessment_csv, attachment, file_of, message_page, render
 from .picker import COMPARISONS, ColumnFamily, entry_of, family_of
 from .release import release_refusal
 from .uploads import EXTENSIONS, Upload
@@ -173,7 +173,7 @@ def assess_page(request: Request, view: AssessView) -> Response:
         "assess.html",
         view.problem.status if view.problem else 200,
         view="Assess",
-        stylesheets=["page.css", "assessment.css"],
+        stylesheets=STYLES,
         state=view,
         plan=plan,
         proposed=proposed,
@@ -241,10 +241,9 @@ def condition_page(view: AssessView, prefix: str, typed: bool) -> Response:
     if prefix != "secret" and found is None:
         return message_page(404, "Assess", "No condition", "There is no such field.")
     columns = _columns(view)
-    return render(
-        "assess/condition.html", prefix=prefix, picked=picked, problem=problem, note=note, columns=columns,
-        listed={c.name: i for i, c in enumerate(columns) if c.values}, comparisons=COMPARISONS,
-    )  # fmt: skip
+    listed = {c.name: i for i, c in enumerate(columns) if c.values}
+    part = partial(render, "assess/condition.html", columns=columns, listed=listed, comparisons=COMPARISONS)
+    return part(prefix=prefix, picked=picked, problem=problem, note=note)
 
 
 router = APIRouter(include_in_schema=False)
@@ -423,11 +422,10 @@ async def board_view(request: Request, yaml: str = "") -> Response:
 
 
 def _sheet(made: Any, back: str, keep: str) -> Response:
-    return render(
-        "board.html", view="Assess", stylesheets=["page.css", "assessment.css", "sheet.css"],
-        title=made["data"]["title"], board=made["board"], sheet=Markup(made["board"]["sheet"]), back=back, keep=keep,
-        keep_pdf=keep.replace(".board", ".board.pdf", 1),
-    )  # fmt: skip
+    title, board, styles = made["data"]["title"], made["board"], (*STYLES, "sheet.css")
+    page = partial(render, "board.html", view="Assess", stylesheets=styles, title=title, board=board)
+    pdf_of = keep.replace(".board", ".board.pdf", 1)
+    return page(sheet=Markup(board["sheet"]), back=back, keep=keep, keep_pdf=pdf_of)
 
 
 def _error_page(error: EpsilensError) -> Response:
@@ -713,7 +711,5 @@ async def post_shares(request: Request) -> Response:
     if problem is not None and len(entered) == len(made["shares"]):
         made["shares"] = entered
     panel = panel_values(made, text, url if url.startswith("/assess?") else "")
-    return render(
-        "shares.html", problem.status if problem else 200, view="Assess", stylesheets=["page.css", "assessment.css"],
-        panel=panel, problem=problem,
-    )  # fmt: skip
+    status = problem.status if problem else 200
+    return render("shares.html", status, view="Assess", stylesheets=STYLES, panel=panel, problem=problem)

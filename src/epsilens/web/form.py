@@ -432,12 +432,10 @@ def plan_from_release(release: Release | None, known: Mapping[str, ColumnFamily]
     }
     plan = PlanForm(values, list(data.quasi_identifiers))
     plan.readings = [
-        {
-            "column": name, "as": form.kind.value, "decimal": form.decimal, "order": form.order.value,
-            "empty": join_list(form.empty) if form.empty else "",
-        }
+        {"column": name, "as": form.kind.value, "decimal": form.decimal, "order": form.order.value}
+        | {"empty": join_list(form.empty) if form.empty else ""}
         for name, form in data.forms.items()
-    ]  # fmt: skip
+    ]
     families = column_families(plan, known or {})
     plan.secret = condition_field(secret.where if secret else "", families)
     own = release.queries[0].share is not None or release.queries[0].epsilon is not None
@@ -524,10 +522,9 @@ _FIELD_OF_WORD = {
     "limits": "at_most", "limits.error": "error", **{f"limits.{name}": name for name in LIMITS}, "queries": "queries",
 }  # fmt: skip
 #: The parts of a query, and the fields that say them.
-_FIELD_OF_QUERY_WORD = {
-    **{name: name for name in ("groups", "threshold", "name", "where", "rows", "size", "share", "column", "by")},
-    "count": "where", "sum": "column", "average": "column", "histogram": "column", "bounds": "low",
-}  # fmt: skip
+_SAME_WORD = ("groups", "threshold", "name", "where", "rows", "size", "share", "column", "by")
+_FIELD_OF_QUERY_WORD = dict(zip(_SAME_WORD, _SAME_WORD, strict=True)) | {"count": "where", "bounds": "low"}
+_FIELD_OF_QUERY_WORD |= dict.fromkeys(("sum", "average", "histogram"), "column")
 
 
 def plan_problem(error: EpsilensError, *, by_hand: bool = False, form: bool = False) -> FieldProblem:

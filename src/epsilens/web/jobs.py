@@ -108,10 +108,8 @@ class Job:
 class Jobs:
     def __init__(self, limits: ServerLimits, pool: Pool) -> None:
         self.limits, self.pool = limits, pool
-        self._places = {
-            "assess": limits.assessments, "understand": limits.looking, "shares": limits.quick, "offer": limits.quick,
-            "release": 1,
-        }  # fmt: skip
+        self._places = {"assess": limits.assessments, "understand": limits.looking, "release": 1}
+        self._places |= {"shares": limits.quick, "offer": limits.quick}
         self._lock = threading.RLock()
         self._all: dict[str, Job] = {}  # in the order they came
         self._known: dict[str, dict[str, Any]] = {}  # answers about bundled tables, which are nobody's secret

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+#: The style sheets of the pages that show a document.
+STYLES = ("page.css", "assessment.css")
 _VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
 #: Views that only some servers have.
 extra_views: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
@@ -307,15 +309,11 @@ def assessment_csv(data: Mapping[str, Any]) -> str:
         ("adversary", r["name"], r["reading"], r["baseline"], r["planned"], r["recommended"], r["limit"], r["largest"])
         for r in data["risks"]
     )
-    limit = data["error_limit"]
-    queries = (
-        (
-            "query", q["title"], "error as a share of the answer", None, _worst_share(q["planned"]),
-            _worst_share(q["recommended"]),
-            limit, q["smallest_epsilon"],
-        )
-        for q in data["queries"]
-    )  # fmt: skip
+    share, limit = "error as a share of the answer", data["error_limit"]
+    queries = []
+    for q in data["queries"]:
+        planned, recommended = _worst_share(q["planned"]), _worst_share(q["recommended"])
+        queries.append(("query", q["title"], share, None, planned, recommended, limit, q["smallest_epsilon"]))
     return csv_text(head, (*risks, *queries))
 
 

@@ -24,7 +24,7 @@ from ..papers.errata import ERRATA, holds
 from ..show.charts.pdf import pdf
 from ..show.render import html
 from .limits import RequestError, ServerLimits, checked_answer, sentence_of
-from .pages import as_json, attachment, file_of, message_page, render
+from .pages import STYLES, as_json, attachment, file_of, message_page, render
 from .pool import Call, Pool, reading_allowance
 
 #: What the checks of the errata are asked for by.
@@ -134,7 +134,6 @@ _AGREEMENT_WORDS = {
     Agreement.DRAWING: ("drawing, no claim", "drawings, no claim"),
     Agreement.BEYOND: ("beyond the paper", "beyond the paper"),
 }
-_SHEETS = ("page.css", "assessment.css")
 _KINDS = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml"}
 
 
@@ -173,7 +172,7 @@ async def errata_view(request: Request) -> Response:
         return found
     papers = [(name, CITATIONS[n], list(zip(ERRATA[n], found["checks"][n], strict=True))) for n, name in PAPERS.items()]
     return render(
-        "papers/errata.html", view="Papers", stylesheets=_SHEETS, papers=papers, total=sum(map(len, ERRATA.values()))
+        "papers/errata.html", view="Papers", stylesheets=STYLES, papers=papers, total=sum(map(len, ERRATA.values()))
     )
 
 
@@ -193,7 +192,7 @@ async def paper_view(request: Request, paper: str) -> Response:
     return render(
         "papers/paper.html",
         view="Papers",
-        stylesheets=_SHEETS,
+        stylesheets=STYLES,
         paper=name,
         citation=CITATIONS[number],
         items=items,
@@ -244,7 +243,7 @@ async def _content(request: Request, name: str, patience: float | None = _PATIEN
     state = _cache(request).of(name)
     await asyncio.wait({asyncio.wrap_future(state)}, timeout=patience)
     if not state.done():
-        return render("papers/waiting.html", view="Papers", stylesheets=_SHEETS, paper=name, short=_short(name))
+        return render("papers/waiting.html", view="Papers", stylesheets=STYLES, paper=name, short=_short(name))
     error = state.exception()
     if error is None:
         return state.result()

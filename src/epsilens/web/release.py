@@ -17,6 +17,7 @@ import base64
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
@@ -34,7 +35,7 @@ from ..show.render import html
 from .form import plan_problem, texts
 from .jobs import Job, JobState, job_answer
 from .limits import RequestError, check_texts, is_loopback, sentence_of
-from .pages import LRUCache, extra_views, file_of, kind_of, message_page, picture, render, result_file
+from .pages import STYLES, LRUCache, extra_views, file_of, kind_of, message_page, picture, render, result_file
 
 router = APIRouter(include_in_schema=False)
 #: What a process that computes readings answers too.
@@ -87,7 +88,7 @@ def ledger_view(request: Request) -> Response:
     return render(
         "ledger.html",
         view="Ledger",
-        stylesheets=["page.css", "assessment.css"],
+        stylesheets=STYLES,
         account=account,
         names=[(name, f"/ledger?{urlencode({'account': name})}") for name in accounts],
         sections=shown,
@@ -158,9 +159,8 @@ def is_same_origin(request: Request) -> bool:
     return request.headers.get("sec-fetch-site") == "same-origin"
 
 
-_KINDS = {
-    "csv": "text/csv", "json": "application/json", "parquet": "application/vnd.apache.parquet", "html": "text/html",
-}  # fmt: skip
+_KINDS = {"csv": "text/csv", "json": "application/json", "html": "text/html"}
+_KINDS["parquet"] = "application/vnd.apache.parquet"
 _WORDS = {"csv": "Download CSV", "json": "Download JSON", "parquet": "Download Parquet", "html": "Download page"}
 _NO_ASSESSMENT = RequestError("there is no such assessment any more: assess the plan again; nothing was spent", 404)
 _NO_OFFER = RequestError("this is not an offer that was shown to you: look at it again; nothing was spent", 409)
@@ -249,7 +249,7 @@ def _offer_page(
         "release.html",
         200 if problem is None else problem.status,
         view="Assess",
-        stylesheets=["page.css", "assessment.css"],
+        stylesheets=STYLES,
         back=f"/assess/job/{id}",
         here=f"/assess/job/{id}/release",
         offer=offer,
@@ -280,11 +280,11 @@ async def confirm_release(request: Request, id: str) -> Response:
         if given.get("confirm") != offer.made["amount"]:
             raise RequestError(f"nothing was spent: tick that {offer.made['amount']} is to be spent", 422, "confirm")
         # Nothing waits between the look at the offer and this: two clicks cannot both begin one.
-        offer.job = request.app.state.jobs.start(
-            "release", job.upload, owner=request.state.visitor, yaml=job.request["yaml"], account=offer.account,
-            part=offer.part, ledger=request.app.state.ledger.store.address, assessed=offer.made["assessed"],
-            offer=offer.token, other_people=given.get("other_people") == "yes",
-        ).id  # fmt: skip
+        asked = {"yaml": job.request["yaml"], "account": offer.account, "part": offer.part, "offer": offer.token}
+        asked |= {"ledger": request.app.state.ledger.store.address, "assessed": offer.made["assessed"]}
+        asked["other_people"] = given.get("other_people") == "yes"
+        start = request.app.state.jobs.start
+        offer.job = start("release", job.upload, owner=request.state.visitor, **asked).id
     except EpsilensError as error:
         shown = offer if isinstance(error, RequestError) and error.parameter == "confirm" else None
         return _offer_page(id, shown, offer.account if offer else "", offer.part if offer else "", [], error)
@@ -307,14 +307,12 @@ def answers_view(request: Request, id: str) -> Response:
     made = job.answer or {}
     if job.state is not JobState.DONE:
         problem = plan_problem(RequestError(str(made["error"]), int(made["status"])))
-        return render(
-            "answers.html", problem.status, view="Assess", made=None, problem=problem, spent=made.get("spent"),
-            ledger=ledger, account=account,
-        )  # fmt: skip
+        refused = partial(render, "answers.html", problem.status, view="Assess", made=None, problem=problem)
+        return refused(spent=made.get("spent"), ledger=ledger, account=account)
     return render(
         "answers.html",
         view="Assess",
-        stylesheets=["page.css", "assessment.css"],
+        stylesheets=STYLES,
         made=made,
         fragment=Markup(made["fragment"]),
         problem=None,

@@ -24,7 +24,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -376,10 +376,8 @@ def _release(work: Task) -> Message:
         table = work.table()
         try:
             found = assess(plan, table=table, progress=work.tell)
-            made = release(
-                plan, table=table, ledger=book, account=account, part=request["part"] or None, assessment=found,
-                other_people=bool(request.get("other_people")), progress=work.tell,
-            )  # fmt: skip
+            into = partial(release, plan, table=table, ledger=book, account=account, part=request["part"] or None)
+            made = into(other_people=bool(request.get("other_people")), assessment=found, progress=work.tell)
         except EpsilensError as error:
             spent = any(one.id not in known for one in book.account(account).counted)
             about = error.parameter if isinstance(error, InputError) else ""

@@ -376,10 +376,8 @@ def _normal(opened: OpenTable, records: RecordTable, asked: CorrelationRequest) 
         "correlation": (found.cov / sd[:, None] / sd).tolist(),
     }
     notes += _missing_note(found.missing, what)
-    return CorrelationEstimate(
-        DependenceModel.NORMAL, names, found.rows, found.missing, what, weights, reach, noise, model, facts, worst,
-        seconds, interval, notes,
-    )  # fmt: skip
+    data = (names, found.rows, found.missing, what, weights, reach, noise, model, facts)
+    return CorrelationEstimate(DependenceModel.NORMAL, *data, worst, seconds, interval, notes)
 
 
 def _inflation(records: RecordTable, found: Moments, weights: Array, worst: Worst, asked: CorrelationRequest) -> float:
@@ -535,10 +533,8 @@ def _chain(opened: OpenTable, asked: CorrelationRequest) -> CorrelationEstimate:
             "bounds that merge rare values make the estimate firmer."
         )
     unit = "people" if isinstance(layout, PanelLayout) else "rows"
-    return CorrelationEstimate(
-        DependenceModel.CHAIN, shown, found.rows, found.missing, unit, weights, reach, noise, model, facts, worst,
-        seconds, interval, notes,
-    )  # fmt: skip
+    data = (shown, found.rows, found.missing, unit, weights, reach, noise, model, facts)
+    return CorrelationEstimate(DependenceModel.CHAIN, *data, worst, seconds, interval, notes)
 
 
 def _grouped(opened: OpenTable, asked: CorrelationRequest, layout: GroupLayout) -> CorrelationEstimate:
@@ -564,13 +560,10 @@ def _grouped(opened: OpenTable, asked: CorrelationRequest, layout: GroupLayout) 
     asked.tell(0.5, "worst adversary")
     far, objective = float(reach[0]), "psi" if "sigma" in noise else "leakage"
     alone = far / float(noise["sigma" if "sigma" in noise else "scale"])
-    curve = [
-        Worst(
-            leakage=float(value), objective=objective, target=0, known=tuple(range(1, k + 1)), upper=float(value),
-            complete=True, method="closed form (exchangeable records)", names=names, examined=1, independent=alone,
-        )
-        for k, value in enumerate(found.leakage(size=n, reach=far, **noise))
-    ]  # fmt: skip
+    form = partial(Worst, objective=objective, target=0, names=names, examined=1, independent=alone, complete=True)
+    form = partial(form, method="closed form (exchangeable records)")
+    leakages = map(float, found.leakage(size=n, reach=far, **noise))
+    curve = [form(leakage=v, known=tuple(range(1, k + 1)), upper=v) for k, v in enumerate(leakages)]
     worst = max(curve, key=lambda w: w.leakage)
     between = [float(found.leakage(rho, n, far, **noise).max()) for rho in np.linspace(*found.interval, 101)]
     method = "the largest and smallest over the interval of the correlation"
@@ -579,10 +572,8 @@ def _grouped(opened: OpenTable, asked: CorrelationRequest, layout: GroupLayout) 
         notes.append(f"The largest group has {n} members; set size to a number chosen without the data.")
     notes += _missing_note(found.missing)
     facts = {"rho": found.rho, "rho_interval": list(found.interval), "variance": found.variance}
-    return CorrelationEstimate(
-        DependenceModel.NORMAL, names, found.rows, found.missing, "rows", weights, reach, noise,
-        found.model(size=n, reach=far), facts, worst, 0.0, interval, notes, found, curve,
-    )  # fmt: skip
+    data = (names, found.rows, found.missing, "rows", weights, reach, noise, found.model(size=n, reach=far), facts)
+    return CorrelationEstimate(DependenceModel.NORMAL, *data, worst, 0.0, interval, notes, found, curve)
 
 
 SCHEMA = 1

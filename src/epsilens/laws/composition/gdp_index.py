@@ -810,10 +810,8 @@ def _by_tails(curve: IndexView, low: float) -> tuple[float, float]:
         return low, high
     for part in (4, 2):
         z = _TAIL_LEVELS[at]
-        a, b = largest_gap(
-            curve.sides(Budget.share(part * curve.part)), curve.loss_range, float(ndtr(-z)), curve.law.width,
-            symmetric=curve.law.symmetric,
-        )  # fmt: skip
+        sides, law = curve.sides(Budget.share(part * curve.part)), curve.law
+        a, b = largest_gap(sides, curve.loss_range, float(ndtr(-z)), law.width, symmetric=law.symmetric)
         low, high = max(low, a), min(high, max(b, beyond[at]))
         enough = [i for i, most in enumerate(beyond) if most <= low * (1 + curve.law.width / 2)]
         at = max(enough[0] if enough else len(_TAIL_LEVELS) - 1, at)

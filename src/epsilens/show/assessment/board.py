@@ -131,10 +131,8 @@ def _meaning(a: Assessment, r: AdversaryRisk, at: _At) -> Said:
     before, after, otherwise = phrase(a, r)
     most = "" if r.exact or " than " in told else "at most "
     tail = [] if r.limit is None else [Span(" The limit is "), Span(f"{limit(r.reading, r.limit)} of 100.", "strong")]
-    return (
-        start, Span(before + most), Span(told, "risk" if over else "strong"), Span(f"{after}. {otherwise} "),
-        Span(f"{without}.", "strong"), *tail,
-    )  # fmt: skip
+    middle = (Span(told, "risk" if over else "strong"), Span(f"{after}. {otherwise} "), Span(f"{without}.", "strong"))
+    return (start, Span(before + most), *middle, *tail)
 
 
 def _pictures(a: Assessment, at: _At) -> Icons:

@@ -450,15 +450,9 @@ def resplit_table(basis: SplitBasis, found: Resplit) -> Table:
     rows = []
     for before, now in zip(basis.risks, found.risks, strict=True):
         state = "" if now.limit is None else "over" if now.over else "within"
-        rows.append(
-            (
-                Cell(now.name),
-                Cell(_risk(now), state=state, over=now.over),
-                Cell(_risk(before)),
-                Cell("–" if now.limit is None else limit(now.reading, now.limit)),
-                Cell(given(now.reading, now.baseline)),
-            )
-        )
+        most = "–" if now.limit is None else limit(now.reading, now.limit)
+        risk = Cell(_risk(now), state=state, over=now.over)
+        rows.append((Cell(now.name), risk, Cell(_risk(before)), Cell(most), Cell(given(now.reading, now.baseline))))
     return Table(columns, (Group(tuple(rows)),), "Risks with these shares, out of 100")
 
 
@@ -469,21 +463,19 @@ def _risk(r: AdversaryRisk) -> str:
 def resplit_data(basis: SplitBasis, found: Resplit, names: Sequence[str]) -> dict[str, Any]:
     """Other shares with their errors and risks, and the divisions to compare with, as plain values."""
     ways = {"equal": basis.split.equal, "least_error": basis.split.best}
+    fields = ("key", "name", "reading", "baseline", "planned", "limit", "over")
     return {
         "schema": 1,
         "epsilon": found.release.epsilon,
         "queries": list(names),
         **_division(found.division),
         "risks": [
-            {
-                "key": r.key, "name": r.name, "reading": r.reading, "baseline": r.baseline, "planned": r.planned,
-                "limit": r.limit, "over": r.over, "assessed": before.planned,
-            }
+            {name: getattr(r, name) for name in fields} | {"assessed": before.planned}
             for before, r in zip(basis.risks, found.risks, strict=True)
         ],
         **{name: _division(way) for name, way in ways.items()},
         "looks_at_data": basis.split.looks_at_data,
-    }  # fmt: skip
+    }
 
 
 def _division(way: Division) -> dict[str, Any]:

@@ -446,10 +446,9 @@ def error_parts(a: Assessment) -> Table:
                 continue
             name = title(a, q) if which == "typical" else "least accurate of them"
             hidden = given("success", group.hidden) if a.release.queries[q.index].threshold is not None else "–"
-            rows.append((
-                Cell(name), Cell(error(group.noise)), Cell(_moved(group.contribution)), Cell(_moved(group.clamping)),
-                Cell(hidden), Cell(error(group.error) if math.isfinite(group.error) else "hidden"),
-            ))  # fmt: skip
+            total = error(group.error) if math.isfinite(group.error) else "hidden"
+            parts = (error(group.noise), _moved(group.contribution), _moved(group.clamping), hidden, total)
+            rows.append((Cell(name), *map(Cell, parts)))
     return Table(columns, (Group(tuple(rows)),), f"What the error is made of, at ε = {planned(a.epsilon)}")
 
 

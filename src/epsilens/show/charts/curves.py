@@ -14,7 +14,7 @@ import numpy as np
 from ...numerics.formatting import ceil_count, count, frequencies, frequency
 from ..sentences import Question, false_alarms, question
 from .chart import Chart
-from .layout import Box, Layer, Point, Room, dashed, dot, frame, line, text, width_of
+from .layout import HAIRLINES, Box, Layer, Point, Room, dashed, dot, frame, line, text, width_of
 
 if TYPE_CHECKING:
     from ...overview import CurvePoints, MarkedCurve
@@ -98,7 +98,8 @@ def _by_false_alarms(found: MarkedCurve) -> Curve:
 
 def _precision_recall(found: MarkedCurve) -> Curve:
     """Precision against recall with the best guess and the point at the false-positive rate."""
-    asked, prior, (recall, right), (y, precise) = (question(found.experiment), found.prior, found.chosen, found.best)
+    asked, prior = question(found.experiment), found.prior
+    (recall, right), (y, precise) = found.chosen, found.best
     return Curve(
         "Precision–recall curve",
         *_precision_titles(asked),
@@ -179,10 +180,7 @@ def _of_100(p: float, *beside: float, missed: bool = False, alarms: bool = False
 
 def hundredths(title: str | None) -> dict[str, Any]:
     """An axis from 0 to 100."""
-    axis = {
-        "grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False, "values": _HUNDREDTHS,
-        "format": ",.0f", "title": title, "titlePadding": 8,
-    }  # fmt: skip
+    axis = HAIRLINES | {"values": _HUNDREDTHS, "format": ",.0f", "title": title, "titlePadding": 8}
     return {"scale": {"domain": [0, 100], "nice": False}, "axis": axis}
 
 

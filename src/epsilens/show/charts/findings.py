@@ -106,9 +106,14 @@ def known_curve(
 
 
 def _known(
-    points: Sequence[Point], independent: float, title: str, group: float | None, top: float | None,
-    upper: float | None, width: int,
-) -> dict[str, Any]:  # fmt: skip
+    points: Sequence[Point],
+    independent: float,
+    title: str,
+    group: float | None,
+    top: float | None,
+    upper: float | None,
+    width: int,
+) -> dict[str, Any]:
     worst, last = max(points, key=lambda p: p[1]), points[-1][0]
     high = 1.08 * max(top or worst[1], group or 0.0, independent)
     wide = width >= 600

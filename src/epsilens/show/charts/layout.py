@@ -367,10 +367,8 @@ def text(
     halo: float = 5,
 ) -> list[Layer]:
     """Words moved by pixels from a place in the data, with a halo of paper beneath for where they cross a line."""
-    mark = {
-        "type": "text", "text": words, "align": align, "baseline": "middle", "fontSize": size, "fontWeight": weight,
-        "dx": dx, "dy": dy,
-    }  # fmt: skip
+    font = {"fontSize": size, "fontWeight": weight, "dx": dx, "dy": dy}
+    mark = {"type": "text", "text": words, "align": align, "baseline": "middle", **font}
     paper = {"color": "var(--paper)", "stroke": "var(--paper)", "strokeWidth": halo, "strokeJoin": "round"}
     return [{"data": _data([at]), "mark": {**mark, **paper}}, {"data": _data([at]), "mark": {**mark, "color": colour}}]
 
@@ -411,23 +409,22 @@ def ends(labels: Sequence[End], at: Point, height: int, right: int, room: Room |
 # -- axes and frame -----------------------------------------------------------------------------------------------
 
 
+#: An axis of hairlines alone.
+HAIRLINES: dict[str, object] = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False}
+
+
 def log_axis(low: float, high: float, width: int, title: str | None, **more: Any) -> dict[str, Any]:
     """A logarithmic horizontal axis with as many ticks as stand clear; without a title only its line."""
-    axis: dict[str, Any] = {
-        "grid": False, "domain": True, "ticks": title is not None, "labels": title is not None, "labelPadding": 2,
-        "labelOverlap": False, "values": log_ticks(low, high, width), "format": "~g", "title": title,
-        "titlePadding": 8, "titleX": 0, **more,
-    }  # fmt: skip
-    return {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}
+    named = title is not None
+    axis = {"grid": False, "domain": True, "ticks": named, "labels": named, "labelPadding": 2, "labelOverlap": False}
+    words = {"values": log_ticks(low, high, width), "format": "~g", "title": title, "titlePadding": 8, "titleX": 0}
+    return {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": {**axis, **words, **more}}
 
 
 def linear_axis(low: float, high: float, count: int = 5, **more: Any) -> dict[str, Any]:
     """A linear axis of hairlines with round values."""
     values, form = steps(low, high, count)
-    axis: dict[str, Any] = {
-        "grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False, "values": values,
-        "format": form, "title": None, **more,
-    }  # fmt: skip
+    axis = {**HAIRLINES, "values": values, "format": form, "title": None, **more}
     return {"scale": {"domain": [low, high], "nice": False}, "axis": axis}
 
 

@@ -245,12 +245,8 @@ def _key(
     for row, (s, letter, (colour, _, _)) in enumerate(named):
         down = _BOTTOM + 4 + LINE * row
         words = shortened(s.name, room - 20)
-        made.append(
-            [
-                *text(letter, corner, "left", colour, 600, 0, down),
-                *text(words, corner, "left", "var(--ink)", 400, 20, down),
-            ]
-        )
+        mark = text(letter, corner, "left", colour, 600, 0, down)
+        made.append([*mark, *text(words, corner, "left", "var(--ink)", 400, 20, down)])
     return made
 
 

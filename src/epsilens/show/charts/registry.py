@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 _SQUARE = 340
 _WITHOUT = "without the release"
 _DIAGONAL = ((0.0, 0.0), (100.0, 100.0))
-_TITLES = {
-    "roc": "ROC curves", "tradeoff": "Trade-off curves", "precision_recall": "Precision–recall curves",
-    "success": "Right guesses", "posterior": "Most certain belief",
-}  # fmt: skip
+_TITLES = {"roc": "ROC curves", "tradeoff": "Trade-off curves", "precision_recall": "Precision–recall curves"}
+_TITLES |= {"success": "Right guesses", "posterior": "Most certain belief"}
 
 
 def of_curves(found: Curves) -> Chart:
@@ -66,10 +64,8 @@ def _shares(found: Curves) -> Chart:
     middle = at[len(at) // 2]
     told = "; ".join(f"{p.label} {number(100 * float(np.interp(middle, p.x, p.y)))}" for p in found.lines)
     aria = f"{title}, {subtitle}, at {number(100 * float(middle))} {x_title}: {told}."
-    return lines(
-        found.name, title, subtitle, drawn, Axis(0, 100, x_title), Axis(0, 100), aria, inside=True, height=_SQUARE,
-        width=440,
-    )  # fmt: skip
+    x, size = Axis(0, 100, x_title), {"height": _SQUARE, "width": 440}
+    return lines(found.name, title, subtitle, drawn, x, Axis(0, 100), aria, inside=True, **size)
 
 
 def _profile(found: Curves) -> Chart:
@@ -78,10 +74,8 @@ def _profile(found: Curves) -> Chart:
     told = "; ".join(f"{p.label} needs ε = {number(p.told)} at δ = 1e-5" for p in found.lines)
     least = min((p[1] for s in drawn for p in s.points), default=LEAST_DELTA)
     y = Axis(10.0 ** math.floor(math.log10(least)), 1.0, log=True)
-    return lines(
-        "profile", "Privacy profile", "δ, logarithmic", drawn, Axis(0, found.top, "ε"), y,
-        f"Privacy profile, δ against ε: {told}.", inside=True, width=520,
-    )  # fmt: skip
+    x, aria = Axis(0, found.top, "ε"), f"Privacy profile, δ against ε: {told}."
+    return lines("profile", "Privacy profile", "δ, logarithmic", drawn, x, y, aria, inside=True, width=520)
 
 
 def _renyi(found: Curves) -> Chart:
@@ -91,9 +85,8 @@ def _renyi(found: Curves) -> Chart:
         raise InputError("the Rényi divergences are infinite at every order: draw 'profile' instead", parameter="name")
     y = _upwards([p[1] for s in drawn for p in s.points], math.inf, 0.0)
     subtitle = f"D in nats, the larger of both orders{'; logarithmic' if y.log else ''}"
-    return lines("renyi", "Rényi divergence", subtitle, drawn,
-                 Axis(*ORDERS, "order (logarithmic scale)", log=True), y,
-                 f"Rényi divergence against its order; at order 2: {told}.", inside=True, width=520)  # fmt: skip
+    x, aria = Axis(*ORDERS, "order (logarithmic scale)", log=True), "Rényi divergence against its order; at order 2"
+    return lines("renyi", "Rényi divergence", subtitle, drawn, x, y, f"{aria}: {told}.", inside=True, width=520)
 
 
 def _points(x: Any, y: Any) -> tuple[Point, ...]:
@@ -120,10 +113,8 @@ def of_sweep(found: Sweep, reading: str, *, log: bool | None = None) -> Chart:
     order = np.argsort(at, kind="stable")
     drawn = [Series(name or reading, _points(at[order], high[order, i])) for i, name in enumerate(names)]
     asked = next(each for each in found.readings if each.name == reading)
-    return _against(
-        "sweep", across, reading, asked.arguments, drawn, (float(at.min()), float(at.max())), log,
-        f"{found.mechanism}: ",
-    )  # fmt: skip
+    span = (float(at.min()), float(at.max()))
+    return _against("sweep", across, reading, asked.arguments, drawn, span, log, f"{found.mechanism}: ")
 
 
 def _combinations(found: Sweep, others: Sequence[str]) -> list[str]:
@@ -244,6 +235,5 @@ def of_choices(found: Choices, name: str) -> Chart:
     y = _upwards(values, math.inf, 0.0)
     aria = f"Chosen {spoken} against the limit on {one.reading_name}: {number(values[0])} at {number(points[0][0])}, "
     aria += f"{number(values[-1])} at {number(points[-1][0])}."
-    title = f"Chosen {spoken}"
-    return lines("choices", title, f"by the limit on {find_reading(one.reading_name).label}", drawn,
-                 Axis(low, high, f"limit on {find_reading(one.reading_name).label}"), y, aria)  # fmt: skip
+    limit = f"limit on {find_reading(one.reading_name).label}"
+    return lines("choices", f"Chosen {spoken}", f"by the {limit}", drawn, Axis(low, high, limit), y, aria)

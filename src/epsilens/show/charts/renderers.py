@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 Palette = Mapping[str, str]
 
 #: The colours of the page's style sheet (``assets/page.css``, ``assets/assessment.css``).
-LIGHT: Palette = {
-    "paper": "#FFFFFF", "ink": "#16191D", "secondary": "#555B62", "risk": "#B33C00", "accuracy": "#0B5FA5",
-    "baseline": "#8C939B", "axis": "#868D95", "hairline": "#DCDFE2", "wash": "#F5F6F7", "band": "#DFEAF4",
-}  # fmt: skip
-DARK: Palette = {
-    "paper": "#15181B", "ink": "#ECEEF0", "secondary": "#A9B0B8", "risk": "#FF8F4D", "accuracy": "#74B7F2",
-    "baseline": "#69717A", "axis": "#7D868F", "hairline": "#33393F", "wash": "#1E2226", "band": "#223445",
-}  # fmt: skip
+LIGHT = {"paper": "#FFFFFF", "ink": "#16191D", "secondary": "#555B62", "risk": "#B33C00", "accuracy": "#0B5FA5"}
+LIGHT |= {"baseline": "#8C939B", "axis": "#868D95", "hairline": "#DCDFE2", "wash": "#F5F6F7", "band": "#DFEAF4"}
+DARK = {"paper": "#15181B", "ink": "#ECEEF0", "secondary": "#A9B0B8", "risk": "#FF8F4D", "accuracy": "#74B7F2"}
+DARK |= {"baseline": "#69717A", "axis": "#7D868F", "hairline": "#33393F", "wash": "#1E2226", "band": "#223445"}
 #: A notebook has a theme of its own: the drawing carries these variables in a style of its own (``colours``).
 _OWN = "--epsilens-"
 PALETTES: Mapping[str, Palette] = {
@@ -97,16 +93,12 @@ _UNDER_TITLE = 10
 _TICK = 5
 
 _TOP = {"$schema", "description", "width", "height", "autosize", "padding", "title", "layer", "encoding", "config"}
-_AXIS = {
-    "values", "format", "grid", "domain", "ticks", "labels", "labelPadding", "labelOverlap", "title", "titlePadding",
-    "titleX",
-}  # fmt: skip
+_AXIS = {"values", "format", "grid", "domain", "ticks", "labels", "labelPadding", "labelOverlap"}
+_AXIS |= {"title", "titlePadding", "titleX"}
 _LINE = {"type", "color", "strokeWidth", "strokeJoin", "strokeDash", "interpolate"}
 _POINT = {"type", "size", "opacity", "fill", "stroke", "strokeWidth", "filled", "color"}
-_TEXT = {
-    "type", "text", "align", "baseline", "fontSize", "fontWeight", "color", "stroke", "strokeWidth", "strokeJoin",
-    "dx", "dy",
-}  # fmt: skip
+_TEXT = {"type", "text", "align", "baseline", "fontSize", "fontWeight", "dx", "dy"}
+_TEXT |= {"color", "stroke", "strokeWidth", "strokeJoin"}
 
 
 def svg(
@@ -369,19 +361,21 @@ def _layer(ax: Axes, layer: Mapping[str, Any], depth: int) -> None:
     x, y = [p["x"] for p in layer["data"]["values"]], [p["y"] for p in layer["data"]["values"]]
     if mark["type"] == "line":
         dash = (0, [d * _POINTS for d in mark["strokeDash"]]) if "strokeDash" in mark else "-"
-        ax.plot(x, y, color=mark["color"], linewidth=mark["strokeWidth"] * _POINTS, linestyle=dash, zorder=depth,
-                clip_on=False, solid_joinstyle="round", label=layer.get("description", "_"))  # fmt: skip
+        style = {"linewidth": mark["strokeWidth"] * _POINTS, "linestyle": dash, "solid_joinstyle": "round"}
+        label = layer.get("description", "_")
+        ax.plot(x, y, color=mark["color"], zorder=depth, clip_on=False, label=label, **style)
     elif mark["type"] == "point":
-        filled = mark.get("filled", False)
-        ax.scatter(x, y, s=mark["size"] * _POINTS**2, facecolor=mark["color"] if filled else mark["fill"], zorder=depth,
-                   edgecolor="none" if filled else mark["stroke"], linewidth=0 if filled else 2 * _POINTS,
-                   alpha=mark["opacity"], clip_on=False)  # fmt: skip
+        if mark.get("filled", False):
+            style = {"facecolor": mark["color"], "edgecolor": "none", "linewidth": 0}
+        else:
+            style = {"facecolor": mark["fill"], "edgecolor": mark["stroke"], "linewidth": 2 * _POINTS}
+        ax.scatter(x, y, s=mark["size"] * _POINTS**2, zorder=depth, alpha=mark["opacity"], clip_on=False, **style)
     elif "stroke" not in mark:  # a halo is not a word of its own
+        font = {"fontsize": mark["fontSize"] * 0.6, "fontweight": "bold" if mark["fontWeight"] > 400 else "normal"}
+        style = {"ha": mark["align"], "va": "center", "color": mark["color"], "annotation_clip": False, **font}
+        moved = (mark["dx"] * _POINTS, -mark["dy"] * _POINTS)
         for at in zip(x, y, strict=True):
-            ax.annotate(mark["text"], at, (mark["dx"] * _POINTS, -mark["dy"] * _POINTS), textcoords="offset points",
-                        ha=mark["align"], va="center", color=mark["color"], fontsize=mark["fontSize"] * 0.6,
-                        fontweight="bold" if mark["fontWeight"] > 400 else "normal", annotation_clip=False,
-                        zorder=depth)  # fmt: skip
+            ax.annotate(mark["text"], at, moved, textcoords="offset points", zorder=depth, **style)
 
 
 def _side(ax: Axes, side: Literal["x", "y"], channel: Mapping[str, Any], config: Mapping[str, Any]) -> None:

@@ -45,10 +45,8 @@ def page(document: Document, parts: Sequence[Markup] | None = None) -> str:
     tab = document.tab or f"{document.headline or document.title} · epsilens"
     shown = sections(document) if parts is None else parts
     template = _environment().get_template("page.html")
-    return template.render(
-        document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style(),
-        policy=Markup(meta()),
-    )  # fmt: skip
+    given = {"version": __version__, "fonts": _fonts(), "css": style(), "policy": Markup(meta())}
+    return template.render(document=document, sections=shown, tab=tab, **given)
 
 
 def sections(document: Document) -> list[Markup]:
@@ -100,10 +98,8 @@ def held(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+    made = Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    made.trim_blocks = made.lstrip_blocks = made.keep_trailing_newline = True
     made.filters["subscripts"] = subscripts
     made.filters["held"] = held
     made.globals |= {
