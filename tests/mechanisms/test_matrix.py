@@ -362,3 +362,21 @@ def test_many_steps(k: int, b: int) -> None:
     found = gram_sensitivity(gram, k, b)
     assert found.exact
     assert found.size == pytest.approx(k, rel=1e-12)
+
+
+def test_a_group_in_several_groups_of_a_banded_matrix() -> None:
+    """Two people in different groups move overlapping columns, each drawn or not: no sample of two equal shifts."""
+    e = el.mechanisms.banded(sigma=0.7, rate=0.2, bands=2, steps=2)
+    both = el.group(e, 2)
+    assert both.law.known is Exactness.BOUND
+    at = np.linspace(-7.0, 9.0, 400)
+    grid = np.stack(np.meshgrid(at, at))
+    columns = np.array([[1.0, 1.0], [0.0, 1.0]]).T / math.sqrt(2) / 0.7
+    h0, h1 = np.exp(-np.sum(grid**2, axis=0) / 2), np.zeros(grid.shape[1:])
+    for drawn in product((0, 1), repeat=2):
+        moved = grid - (columns @ drawn)[:, None, None]
+        h1 += math.prod(0.4 if one else 0.6 for one in drawn) * np.exp(-np.sum(moved**2, axis=0) / 2)
+    cell = (at[1] - at[0]) ** 2 / (2 * math.pi)
+    for u in (-1.0, 0.0, 1.0):
+        assert np.sum(np.maximum(h1 - math.exp(u) * h0, 0)) * cell <= float(both.law.profile(np.asarray(u))) + 1e-6
+    assert el.group(el.mechanisms.banded(sigma=0.7, rate=0.2, bands=1, steps=2), 2).law.known is Exactness.BRACKET

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import hypergeom, norm
 
 import epsilens as el
 from epsilens.errors import InputError
@@ -200,6 +201,34 @@ def test_groups_in_batches_of_fixed_size() -> None:
     assert low < high < 1.3 * low
     several = el.dpsgd(sigma=2.0, n=100, batch=10, epochs=1, batches="shuffled", people=3)
     assert several.psi() == pytest.approx(3 * el.dpsgd(sigma=2.0, n=100, batch=10, epochs=1, batches="shuffled").psi())
+
+
+@pytest.mark.parametrize(("n", "batch", "people"), [(4, 2, 2), (5, 4, 2), (6, 3, 3), (40, 4, 5)])
+@pytest.mark.parametrize("sigma", [0.05, 0.8, 3.0])
+def test_a_batch_of_fixed_size_holds_no_binomial_number_of_a_group(
+    n: int, batch: int, people: int, sigma: float
+) -> None:
+    """All samples gone through: others at −1, the group at 1, or away; their places go to others."""
+    drawn = [sum(i < people for i in s) for s in combinations(range(n), batch)] if n < 10 else None
+    j = np.arange(people + 1)
+    share = np.bincount(drawn, minlength=people + 1) / len(drawn) if drawn else hypergeom(n, people, batch).pmf(j)
+    x = np.linspace(-9 * sigma, 2 * people + 9 * sigma, 200_001)
+    h0 = norm.pdf(x, 0.0, sigma)
+    h1 = np.sum([w * norm.pdf(x, 2.0 * i, sigma) for i, w in zip(j, share, strict=True)], axis=0)
+    fixed = el.group(el.dpsgd(sigma=sigma, n=n, batch=batch, steps=1, batches="fixed"), people)
+    every: dict[str, Any] = {
+        "n": n,
+        "batch": n,
+        "truncation": batch,
+        "batches": "truncated",
+    }  # all are drawn, so many are kept
+    cut = [el.group(el.dpsgd(sigma=sigma, steps=1, neighbours=r, **every), people) for r in ("add-remove", "replace")]
+    exact = el.dpsgd(sigma=sigma, n=n, batch=batch, steps=1, batches="fixed", people=people)
+    for u in (-1.0, -0.2, 0.0, 0.3, 1.5, 4.0):
+        shown = float(np.sum(np.maximum(h1 - math.exp(u) * h0, 0.0)) * (x[1] - x[0]))
+        for one in (fixed, *cut):
+            assert shown <= float(one.law.profile(np.asarray(u))) + 1e-6  # of the grid
+        assert float(exact.law.profile(np.asarray(u))) == pytest.approx(shown, rel=2e-3, abs=1e-6)
 
 
 @pytest.mark.parametrize(("sigma", "close"), [(1e6, 1.02), (10.0, 1.08)])

@@ -31,7 +31,7 @@ from ..worlds import Relation
 from .composition.quadrature import ERROR, UnboundedStep
 from .composition.step import Composable, CountedStep, Exponent, Family, NoiseKind, Step, StepNoise
 from .composition.tilt import NormalTilts
-from .composition.wrappers import SampledStep, drawn_beyond, exchanged, log_odds_against, mix
+from .composition.wrappers import Inclusion, SampledStep, drawn_beyond, exchanged, log_odds_against, mix
 from .mixture import group_step, replaced_group_step
 
 Part: TypeAlias = slice | NDArray[np.int64]
@@ -298,6 +298,7 @@ class NormalReplacementStep(_NormalShift):
 
     mu: float
     rate: float
+    inclusion: Inclusion = field(default=Inclusion.COINS, repr=False)
 
     def _arms(self, x: Array) -> tuple[Array, Array]:
         half = self.mu * self.mu / 2
@@ -389,9 +390,14 @@ class NormalReplacementStep(_NormalShift):
     def noise(self) -> StepNoise:
         return StepNoise(NoiseKind.NORMAL, self.mu, self.rate, Relation.REPLACE)
 
-    scales_by_group = True
+    @property
+    def scales_by_group(self) -> bool:
+        return self.inclusion is Inclusion.COINS
 
     def group(self, size: int) -> Step:
+        """Those who are drawn; all of them, where they are not by coins of their own."""
+        if self.inclusion is not Inclusion.COINS:
+            return NormalStep(2 * self.mu * size)
         return (
             replaced_group_step(self.mu, self.rate, size)
             if self.rate < 1

@@ -42,7 +42,7 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.composition.step import Atoms, CountedStep, Step
-from ..laws.composition.wrappers import LabelledMixture, LeakyH0Step, SampledStep, SymmetrizedStep
+from ..laws.composition.wrappers import Inclusion, LabelledMixture, LeakyH0Step, SampledStep, SymmetrizedStep
 from ..laws.finite import Finite, FiniteStep
 from ..laws.mixture import draws_step, mixture_step
 from ..laws.normal import KnownShiftStep, Normal, NormalReplacementStep, NormalStep
@@ -94,18 +94,19 @@ def merge_steps(rows: Sequence[tuple[Step, int]]) -> list[CountedStep]:
     return list(counted.items())
 
 
-def poisson_step(mu: float, rate: float, neighbours: Relation) -> Step:
-    """A step whose batch every record joins by its own coin."""
+def poisson_step(mu: float, rate: float, neighbours: Relation, inclusion: Inclusion = Inclusion.COINS) -> Step:
+    """A step whose batch every record joins by its own coin, or seen alone as if by one."""
     if neighbours is Relation.REPLACE:
-        return NormalStep(2 * mu) if rate == 1 else NormalReplacementStep(mu, rate)
-    return NormalStep(mu) if rate == 1 else SampledStep(NormalStep(mu), rate)
+        return NormalStep(2 * mu) if rate == 1 else NormalReplacementStep(mu, rate, inclusion)
+    return NormalStep(mu) if rate == 1 else SampledStep(NormalStep(mu), rate, inclusion)
 
 
 def fixed_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
     """Each batch is so many records, drawn anew without replacement."""
     if all(row.rate == 1 for row in rows):
         return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
-    steps = merge_steps([(poisson_step(2 / row.sigma, row.rate, Relation.ADD_REMOVE), row.steps) for row in rows])
+    how = Relation.ADD_REMOVE, Inclusion.FIXED_SIZE
+    steps = merge_steps([(poisson_step(2 / row.sigma, row.rate, *how), row.steps) for row in rows])
     each = ComposedLaw(steps, width)
     if neighbours is Relation.ADD_REMOVE:
         return each
@@ -134,7 +135,7 @@ def truncated_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation,
             plain.append((usual, row.steps))
             continue
         share = min(max(full, _LEAST_SHARE), 1.0)
-        crowded = poisson_step(2 * mu, rate, neighbours)
+        crowded = poisson_step(2 * mu, rate, neighbours, Inclusion.UNKNOWN)
         step = LabelledMixture(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
         parameters.append((step, row.steps))
         kept = row.rate * (1 - share) + rate * share

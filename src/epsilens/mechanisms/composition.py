@@ -93,7 +93,9 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
 
     Noise that shifts is shifted k times as far. Under Poisson sampling a binomial number of the group is drawn: for
     normal noise that is known from both sides. For other noise at least one is drawn with probability 1 − (1−q)^k, and
-    then all are taken to be: an upper bound. A claim of ε becomes one of kε, and a δ grows
+    then all are taken to be: an upper bound. So it is in a batch of fixed size, which holds one of them with
+    probability kq at most (``dpsgd`` with ``people`` knows how many of them it holds); where samples are drawn in other
+    ways all of a group are taken to be in each. A claim of ε becomes one of kε, and a δ grows
     to δ(e^{kε}−1)/(e^ε−1); μ-GDP becomes kμ-GDP; (ξ, ρ)-zCDP becomes (ξ·k·(1 + 1/2 + … + 1/k), k²ρ)-zCDP (Bun &
     Steinke 2016), and by the same argument a Rényi curve D becomes ka·Σ_j D_o/o over the orders o = k(a−1) + j,
     j = 1 … k. Of answers that share unknown records (:mod:`epsilens.attacks.correlated`) no group is known: refused.

@@ -18,9 +18,12 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
+from ..laws.composition.composed_law import ComposedLaw
+from ..laws.composition.wrappers import Inclusion
 from ..laws.normal import Normal
 from ..readings.law import Exactness
 from ..worlds import Relation, parse_relation, worlds_of_relation
+from .batches import poisson_step
 from .builders import vectorized, with_provenance
 from .noise import privacy_loss_ratio
 from .training import dpsgd
@@ -418,7 +421,11 @@ def _amplified_experiment(
         )
     drawn = dpsgd(sigma=sigma, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
     said = {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
-    return Experiment(drawn.law, name, {**told, **said}, drawn.worlds, drawn.notes)
+    law = drawn.law
+    if b > 1 and isinstance(law, ComposedLaw):  # people of several groups take part in steps whose columns overlap
+        step = poisson_step(1 / sigma, b * q, Relation(said["neighbours"]), Inclusion.UNKNOWN)
+        law = ComposedLaw([(step, -(-n // b))], law.width)
+    return Experiment(law, name, {**told, **said}, drawn.worlds, drawn.notes)
 
 
 def _normalize_matrix(given: ArrayLike) -> tuple[Any, float]:

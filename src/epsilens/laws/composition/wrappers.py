@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal, localcontext
+from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -275,6 +276,14 @@ class ReversedStep(DelegatingStep):
         return ReversedStep(self.base.group(size))
 
 
+class Inclusion(StrEnum):
+    """How it is decided who is in a sample, which one person's law does not say, and that of a group rests on."""
+
+    COINS = "coins"  # by a coin of each record's own: so many of a group as a binomial law has
+    FIXED_SIZE = "fixed size"  # so many of all: one of k people is in it with probability kq at most
+    UNKNOWN = "unknown"  # all of a group may be in every sample
+
+
 @dataclass(frozen=True)
 class SampledStep(DelegatingStep):
     """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
@@ -284,6 +293,7 @@ class SampledStep(DelegatingStep):
 
     base: Step
     rate: float
+    inclusion: Inclusion = field(default=Inclusion.COINS, repr=False)
 
     symmetric = False
 
@@ -386,19 +396,24 @@ class SampledStep(DelegatingStep):
     @property
     def scales_by_group(self) -> bool:
         """Where it is known what those show who were drawn."""
-        return self.base.sampled_group(self.rate, 2) is not None
+        return self.inclusion is Inclusion.COINS and self.base.sampled_group(self.rate, 2) is not None
 
     def group(self, size: int) -> Step:
         """Those who are drawn, of a group; where nothing else is known, all of them as soon as one is.
 
-        At least one is drawn with probability 1 − (1−q)^k.
+        By coins at least one is drawn with probability 1 − (1−q)^k; in a batch of fixed size that is hypergeometric,
+        with one of kq at most, and of other samples they may all be in each.
         """
-        known = self.base.sampled_group(self.rate, size)
-        if known is not None:
+        if self.inclusion is Inclusion.COINS and (known := self.base.sampled_group(self.rate, size)) is not None:
             return known
         if not self.base.scales_by_group:
             raise unknown_group("such")
-        return SampledStep(self.base.group(size), -math.expm1(size * math.log1p(-self.rate)))
+        all_of_it = self.base.group(size)
+        if self.inclusion is Inclusion.COINS:
+            return SampledStep(all_of_it, -math.expm1(size * math.log1p(-self.rate)))
+        if self.inclusion is Inclusion.UNKNOWN or size * self.rate >= 1:
+            return all_of_it
+        return SampledStep(all_of_it, size * self.rate, self.inclusion)
 
 
 def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
