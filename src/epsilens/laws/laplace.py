@@ -252,7 +252,7 @@ class LaplaceStep(QuadratureStep):
 class LaplaceReplacementStep(QuadratureStep):
     """Poisson sampling, replace, of Laplace noise: (1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m).
 
-    The argument of :class:`.normal.NormalReplaced` holds: a larger shift dominates, and both ratios fall with x.
+    docs/proofs/dominating-pairs.md, Theorem D11: a larger shift dominates, and both ratios fall with x.
     """
 
     m: float

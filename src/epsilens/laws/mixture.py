@@ -1,34 +1,15 @@
 """N(0, 1) against a mixture of normals, Σ w_j·N(c_j, 1) with c_j ≥ 0: how far a release moves is itself random.
 
-The loss log Σ w_j·e^{c_j·x − c_j²/2} grows with x and is convex. **It dominates vectors.** Let a release move by a
-random vector v_j, |v_j| ≤ c_j. Under N(0, I) each ratio e^{⟨v_j, x⟩ − |v_j|²/2} is lognormal with size |v_j|; a sum of
-variables of given laws is largest in convex order when they rise and fall together, as they do on a line, and
-h(t) = E(Σ w_j·ratio_j − t)₊ is convex in the sum. A longer shift moves the mixture up, and the best tests on a line
-reject above a threshold, so that h grows with every c_j. All t at once: both orders.
-
-So what is random may be anything independent of the noise: whom of a **group** a Poisson sample draws (``GroupStep``;
-Ganesh 2024 has the same pair), or how often a batch drawn **with replacement** holds a person (``DrawsStep``). There
-the draws that are another's when the person is absent are told: each that is the person's instead moves the sum by at
-most two norms, and a person among others that all pull the other way attains it.
+The loss log Σ w_j·e^{c_j·x − c_j²/2} grows with x and is convex. It dominates vectors: Lemma D4 in
+docs/proofs/dominating-pairs.md. What is random may be anything independent of the noise: whom of a **group** a Poisson
+sample draws (``GroupStep``, Theorem D12), or how often a batch drawn **with replacement** holds a person
+(``DrawsStep``, Theorem D17).
 
 A weight at shift 0 is kept apart by :class:`~epsilens.laws.composition.wrappers.Sampled`, whose digits do not depend
 on it.
 
-Two mixtures of normals on opposite sides, Σ w_j·N(−c_j, 1) against Σ w_j·N(c_j, 1): records replaced in a sample.
-
-**It dominates vectors.** Let H1 = Σ p_i·N(u_i, I) and H0 = Σ r_j·N(v_j, I) with |u_i − v_j| ≤ m_i + n_j for all i, j.
-Then Σ p_i·N(m_i, 1) against Σ r_j·N(−n_j, 1) dominates the pair. On the line the best test at t rejects above some τ.
-Give each i the share λ_i = p_i·φ(τ−m_i)/Σ p·φ(τ−m) of what is subtracted: ∫(dH1 − t·dH0)₊ is at most
-
-    Σ_i ∫(p_i·dN(u_i) − t·λ_i·dH0)₊ = Σ_i p_i·E(1 − Σ_j b_ij·Y_ij)₊,     Y_ij = dN(v_j)/dN(u_i) under N(u_i).
-
-Y_ij is lognormal of size |u_i − v_j|, grows with it in convex order, and a sum is largest in convex order when its
-terms rise and fall together: on the line they do, at the largest size. There every term changes sign at τ, by the
-choice of λ, so that the bound is the integral itself. Every t, so both orders.
-
-A group of which each record is drawn or not, and has one value or another of norm at most μ, is this pair with w_j
-binomial and c_j = jμ: what is drawn in one world lies at most (i + j)μ from what is drawn in the other, whoever it is.
-Values ±μ attain it.
+Two mixtures of normals on opposite sides, Σ w_j·N(−c_j, 1) against Σ w_j·N(c_j, 1), are records replaced in a sample,
+and groups of them: docs/proofs/dominating-pairs.md, Theorem D11.
 """
 
 from __future__ import annotations

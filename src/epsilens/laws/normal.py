@@ -290,10 +290,7 @@ class NormalStep(_NormalShift):
 class NormalReplacementStep(_NormalShift):
     """Poisson sampling, replace: (1−q)N(0) + qN(−μ) against (1−q)N(0) + qN(μ).
 
-    This pair dominates every pair of records of norm at most μ, in any dimension. For t ≥ 1,
-    ∫(dA − t·dB)₊ = q·E(1 − bX − cY)₊ with b, c ≥ 0, X = dN(0)/dN(v), Y = dN(v′)/dN(v) under N(v). X and Y grow in
-    convex order with |v| and |v − v′|, a sum is largest in convex order when its terms are comonotone, and v = μ,
-    v′ = −μ has the largest of both marginals, comonotone. For t < 1 exchange the two laws.
+    It dominates all pairs of records of norm at most μ, in any dimension: docs/proofs/dominating-pairs.md, Theorem D11.
     """
 
     mu: float

@@ -1,27 +1,7 @@
 """Batches as they are really drawn: of fixed size, cut to a largest size, or one after the other from shuffled data.
 
-Distances are in clipping norms, q = batch/n, and all others may pull against the person.
-
-- **Fixed**: so many records a step, without replacement. Whoever is drawn takes another's place, who may pull the other
-  way: distance 2. *Add/remove*: N(0) against (1−q)N(0) + qN(2), each order alone (Zhu, Dong & Wang 2022). *Replace*:
-  no data set is the worst in both orders; the fold of that pair (:mod:`epsilens.laws.composition.wrappers`) bounds it
-  from above, each order composed is attained.
-- **Truncated**: Poisson batches of which at most B records are kept. With τ = P(Bin(n−1, q) ≥ B) the others fill the
-  batch, and then the person is in it with probability q′ = P(Bin(n, q) > B)·B/(nτ), in another's place. The adversary
-  is told whether that happens: weight τ on a pair at distance 2 and rate q′, 1−τ on the usual one, an upper bound.
-  *Replace*: two records, each 2 away (Ganesh et al. 2025, for either relation). *Add/remove*: the B of the others who
-  would be in it are any B of them alike, however many were drawn; without the person they are the batch, with the
-  person one of them is put out with probability q′. Told who they are, N(0) against (1−q′)N(0) + q′N(2). If the others
-  add nothing, the batch is a sample of rate (1−τ)q + τq′: attained.
-- **Shuffled**: passes over the data in random order. From above the adversary is told the order: a normal shift of
-  2√epochs/σ where a record is replaced, half of that where it is left out and leaves a gap. Passes go on where a
-  schedule changes the noise, and begin anew where it changes n or batch. A person is in one step of each pass, at any
-  place of the order alike: where the noise changes within a pass, the shift is that of a random step of it, and the
-  adversary is told which. From below, with all others at −1: the largest of the T sums of an epoch, P(max ≤ c) =
-  Φ((c−2)/σ)Φ(c/σ)^{T−1} with the person, (c−1) in the first factor where they left a gap (Chua et al. 2024) and c where
-  their record pulls the other way; epochs are shuffled anew, so their tests compose. Where the noise changes within an
-  epoch, the sums of its loudest steps, one of which holds the person with the probability of their share. Or the sum of
-  each epoch, a normal shift of 1/√Σσ² over its steps, twice that for replace.
+Distances are in clipping norms, q = batch/n, and all others may pull against the person. Theorems D13 to D19 of
+docs/proofs/dominating-pairs.md say of each way what bounds it, and what attains it.
 """
 
 from __future__ import annotations
@@ -102,7 +82,7 @@ def poisson_step(mu: float, rate: float, neighbours: Relation, inclusion: Inclus
 
 
 def fixed_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
-    """Each batch is so many records, drawn anew without replacement."""
+    """Each batch is so many records, drawn anew without replacement: Theorems D13 and D15."""
     if all(row.rate == 1 for row in rows):
         return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
     how = Relation.ADD_REMOVE, Inclusion.FIXED_SIZE
@@ -293,29 +273,9 @@ def _log_interval_masses(log_below: Array) -> Array:
 
 # Releases that move by a random distance: mixtures of normals, and batches in which people take the place of others.
 #
-# **A mixture**: H0 = N(0, σ²), H1 = Σ w_j·N(c_j, σ²) (:mod:`epsilens.laws.mixture`, where it is proved to dominate
-# vectors whose norms are c_j). dp-accounting calls it ``MixtureOfGaussiansDpEvent``.
-#
-# **In another's place.** A batch of b records holds j of a group of k with some probability w_j: Bin(b, k/n) where they
-# are drawn with replacement from n people, the group among them; hypergeometric without. Whoever is drawn takes
-# another's place, who may pull the other way: distance 2j, in clipping norms.
-#
-# - *Add/remove*: tell the adversary whom the batch would hold without the group. Which of these places the group
-#   takes is independent of it, so N(0) against Σ w_j·N(2j) dominates; others who all pull one way and a group that
-#   pulls the other attain it. Exact, in both orders.
-# - *Replace*: each order of that pair is attained. From above the smaller of two bounds, each for t ≥ 1, with the
-#   laws exchanged below (the fold). Let S be the group's places in one world and S′ in the other, the same law in
-#   both: what the batches hold is then 2|S ∪ S′| apart at most.
-#
-#   - With η the chance of several of the group in a batch, h(t) ≤ m((1−η)t) where m is the profile of the pair above.
-#     Let its best test at (1−η)t reject beyond τ, and c_S be the share of w_S·φ(τ−2|S|) among all of these. Leave
-#     those S′ that hold several out of what is subtracted, and match the others with S by c so that S′ ⊆ S. That can
-#     be done, as c_∅ = w_∅/((1−η)t) is at most the share of S′ = ∅ among those that stay. Now each S is 2|S| away
-#     from what it is matched with, and its part ∫(w_S·dN − t(1−η)c_S·dH0)₊ at most what it is on the line (as in
-#     :mod:`epsilens.laws.mixture`), where all parts change sign at τ.
-#   - Advanced joint convexity (Balle, Barthe & Gaboardi 2018) with the places told: both worlds are (1−q)R + qA, R
-#     without the group, and A lies 2j from R and from the other A. So (1−q)N(0) + qN(2j) against N(0), told apart
-#     with w_j/q.
+# A mixture, H0 = N(0, σ²) and H1 = Σ w_j·N(c_j, σ²), dominates vectors whose norms are c_j: Lemma D4 of
+# docs/proofs/dominating-pairs.md. dp-accounting calls it ``MixtureOfGaussiansDpEvent``. Whoever is drawn into a batch
+# takes another's place, who may pull the other way: Theorems D13, D16 and D17.
 
 _SLACK = 1e-9  # of weights that are to sum to 1
 _HARDLY = 1e-6  # the chance that a batch holds none of a group, below which it is taken to hold all

@@ -419,12 +419,13 @@ def _amplified_experiment(
             f"{1 / b:.6g}",
             "rate",
         )
-    drawn = dpsgd(sigma=sigma, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
+    rounds = int(-(-n // b))
+    drawn = dpsgd(sigma=sigma, rate=b * q, steps=rounds, neighbours=neighbours, width=width)
     said = {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
     law = drawn.law
     if b > 1 and isinstance(law, ComposedLaw):  # people of several groups take part in steps whose columns overlap
         step = poisson_step(1 / sigma, b * q, Relation(said["neighbours"]), Inclusion.UNKNOWN)
-        law = ComposedLaw([(step, -(-n // b))], law.width)
+        law = ComposedLaw([(step, rounds)], law.width)
     return Experiment(law, name, {**told, **said}, drawn.worlds, drawn.notes)
 
 

@@ -277,7 +277,10 @@ class ReversedStep(DelegatingStep):
 
 
 class Inclusion(StrEnum):
-    """How it is decided who is in a sample, which one person's law does not say, and that of a group rests on."""
+    """How it is decided who is in a sample, which one person's law does not say, and that of a group rests on.
+
+    docs/proofs/dominating-pairs.md, Theorem D12 and Lemma D14.
+    """
 
     COINS = "coins"  # by a coin of each record's own: so many of a group as a binomial law has
     FIXED_SIZE = "fixed size"  # so many of all: one of k people is in it with probability kq at most
@@ -286,7 +289,7 @@ class Inclusion(StrEnum):
 
 @dataclass(frozen=True)
 class SampledStep(DelegatingStep):
-    """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
+    """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (docs/proofs/dominating-pairs.md, Theorem D10).
 
     The loss becomes log(1 − q + q·e^L), a growing function of the old one.
     """
@@ -544,12 +547,9 @@ _NODES, _WEIGHTS = LEGENDRE[10]
 class SymmetrizedStep(DelegatingStep):
     """A pair as risky as a step without atoms in both orders: what a batch of fixed size says of a replaced record.
 
-    Of (P, Q) with loss L = log dP/dQ take the outcomes with L > 0 as they are, and once more with the two laws
-    exchanged, so that their losses are negative. What is left of both laws, 1 − P(L > 0) − Q(L > 0) of each, says
-    nothing: it lies at 0. The profile of this pair is the larger of the profiles of (P, Q) and (Q, P) at every t (that
-    of (P, Q) for t ≥ 1), so it dominates whatever is bounded by (P, Q) in one order and by (Q, P) in the other. Of one
-    release it is exact where both are attained; of several it is a bound, as no single data set attains both orders
-    at once. x is counted from where the loss changes its sign.
+    Its outcomes with L > 0, once more exchanged, and what is left of both at 0: docs/proofs/dominating-pairs.md,
+    Theorem D15. Of one release it is exact where both orders are attained; of several it is a bound, as no single data
+    set attains both at once. x is counted from where the loss changes its sign.
 
     ψ is as the base's: a normal shift that dominates it in both orders dominates the fold, which keeps its upper end.
     ``rest`` is the mass at 0 where it is known without a subtraction: (1 − q)·erf(μ/√8) of sampled normal noise.
