@@ -34,14 +34,7 @@ from ..plan.noise import unprotected_names
 from ..results import ChartLike, ChartsLike, Result, presenter
 from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, losing_choices, proposals, with_error_limit
 from .adversaries import Setting
-from .figures import (
-    ReleaseFigures,
-    SimulatedReleases,
-    SplitFigures,
-    release_figures,
-    simulated_releases,
-    split_figures,
-)
+from .figures import ReleaseFigures, SimulatedReleases, SplitFigures, release_figures, simulated_releases, split_figures
 from .guarantee import LedgerHeadroom, fits_ledger, guarantee_sentence, ledger_headroom, plan_guarantee
 from .provenance import (
     Precedent,

@@ -28,7 +28,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
 from ..calibration.choose import choose
@@ -285,6 +284,8 @@ class WorstCase:
 
     def _least(self, f: Callable[[WorstCase, float], float]) -> float:
         """The least of what falls and then rises with ε; every ε gives a bound, and so does a rough reading of it."""
+        from scipy.optimize import minimize_scalar  # heavy, here and below: many plans have no limit at a rate
+
         low, high = self._losses
         rough = self if self.closed else WorstCase(tuple(_rough_experiment(e) for e in self.each))
         options = {"xatol": (1e-9 if self.closed else 0.02) * min(high - low, 1.0)}
@@ -392,16 +393,10 @@ def largest_epsilon(
         return safe
 
     def one(place: int) -> float:
-        return float(
-            choose(
-                lambda epsilon: facing(epsilon).experiments[place],
-                "epsilon",
-                at_most=limit,
-                reading=reading,
-                given=None,
-                **dict(arguments),
-            ).value
-        )
+        def build(epsilon: float) -> Experiment:
+            return facing(epsilon).experiments[place]
+
+        return choose(build, "epsilon", at_most=limit, reading=reading, given=None, **arguments).value
 
     def worst(epsilon: float) -> tuple[float, int]:
         rated = "success" if reading in _AT_A_RATE else reading  # at a rate, the envelope is read in the end
@@ -427,6 +422,8 @@ def _last_bracket(over: Callable[[float], float], tried: Array) -> tuple[float, 
 
     Where they come near and go off again, the nearest between them is looked at: what keeps it may be narrow.
     """
+    from scipy.optimize import minimize_scalar
+
     before, last = math.inf, over(float(tried[0]))
     for i in range(1, len(tried)):
         now = over(float(tried[i]))

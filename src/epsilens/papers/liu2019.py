@@ -229,10 +229,7 @@ def section_5_2(joint: list[list[float]]) -> Numbers:
     precision, right = 1 / (1 + c * alpha / recall), float(laplace(epsilon=1.0).precision(alpha, known.prior))
     names = "rho_p, rho_c, odds_printed, precision_printed, odds, precision, largest_rho_c"
     records = named_rows(names, [(rho_p, rho_c, c, precision, known.odds, right, (1 - rho_p) / (2 - rho_p))])
-    rows = [
-        ("odds c", number(c), number(known.odds)),
-        ("precision, ε = 1, α = 0.5", number(precision), number(right)),
-    ]
+    rows = [("odds c", number(c), number(known.odds)), ("precision, ε = 1, α = 0.5", number(precision), number(right))]
     return Numbers(records, rows=rows)
 
 

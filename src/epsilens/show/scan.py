@@ -296,10 +296,7 @@ def of_start(start: Start) -> Document:
         "A release to start from",
         "A release to start from",
         (Lead((said(start.sentence),)), *(Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in start.warnings)),
-        (
-            Section("The columns", (plain_table(head, rows),)),
-            Section("The plan", (Code(start.yaml),)),
-        ),
+        (Section("The columns", (plain_table(head, rows),)), Section("The plan", (Code(start.yaml),))),
         side=found.table,
     )
 

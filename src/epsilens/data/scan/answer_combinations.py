@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from ..queries import Query, QueryKind
 from ..tables.columns import count_people_once
@@ -530,10 +528,17 @@ def _bearing_answers(rows: Integers, mine: Integers) -> tuple[NDArray[np.bool_],
     basis = _mod_product(form[:rank], rows)
     at, answers = np.nonzero(basis)
     size = rank + rows.shape[1]
-    joined = coo_matrix((np.ones(len(at)), (at, rank + answers)), shape=(size, size))
-    label = connected_components(joined, directed=False)[1]
+    label = _component_labels(at, rank + answers, size)
     ours = np.isin(label, label[:rank][_mod_product(basis, mine).any(axis=1)])
     return ours[rank:], int(ours[:rank].sum())
+
+
+def _component_labels(ends: Integers, others: Integers, size: int) -> Integers:
+    """Of the graph on so many places with an edge from each end to the other, the component of each place."""
+    from scipy.sparse import coo_matrix, csgraph  # heavy, and many plans name no quasi-identifiers
+
+    edges = coo_matrix((np.ones(len(ends)), (ends, others)), shape=(size, size))
+    return np.asarray(csgraph.connected_components(edges, directed=False)[1])
 
 
 def _small_weights(way: Integers, patterns: Integers, mine: Integers) -> tuple[int, ...] | None:
@@ -770,8 +775,7 @@ class _AnswerPatterns:
         """The answers that hang together by patterns, with these; only where some pattern is one person's."""
         size, many = len(self.query), len(self.cells)
         at, side = np.nonzero(self.cells >= 0)
-        links = coo_matrix((np.ones(len(at)), (self.cells[at, side], size + at)), shape=(size + many, size + many))
-        label = connected_components(links, directed=False)[1]
+        label = _component_labels(self.cells[at, side], size + at, size + many)
         wanted = np.unique(label[size:][self.owner >= 0])
         answers = _label_groups(label[:size], wanted)
         patterns = _label_groups(label[size:], wanted)
