@@ -29,6 +29,8 @@ def judge(claim: Certificate) -> tuple[str, arb | None, str]:
         value = enclose(claim.releases, claim.relation, claim.reading, claim.at)
     except OpenError as reason:
         return "open", None, str(reason)
+    except (ArithmeticError, ValueError, MemoryError):
+        return "open", None, "no parameters could be proposed"
     lower, upper = exact(claim.lower), exact(claim.upper)
     if not value.is_finite():
         return "open", None, "the enclosure is not finite"
