@@ -66,8 +66,7 @@ def main() -> None:
 
     import epsilens as el
     from epsilens.assessment.guarantee import plan_guarantee
-    from epsilens.publish.answers import draw_answers
-    from epsilens.publish.noise import drawings_of
+    from epsilens.publish.answers import draw_answers, drawings_of
     from epsilens.publish.release import exact_cells
 
     rows, results = int(asked.rows * 1e6), list[dict[str, Any]]()

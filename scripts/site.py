@@ -23,8 +23,7 @@ from pathlib import Path
 import epsilens as el
 from epsilens.overview import marked_curve
 from epsilens.papers import PAPERS, Paper, reproduction
-from epsilens.papers.errata import ERRATA, PREFACE
-from epsilens.papers.items import Agreement, Item
+from epsilens.papers.items import ERRATA, PREFACE, Agreement, Item
 from epsilens.show import charts
 from epsilens.show.charts.lines import Axis, Series, lines
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import epsilens as el
 from epsilens import correlated, notions
-from epsilens.ledger.account import Spending
+from epsilens.ledger.account import Spending, serialize
 from epsilens.ledger.budget import charge_of
-from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind
 
 CHANNEL = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]

@@ -18,7 +18,7 @@ from .numerics.formatting import short_repr
 from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
 from .overview import USUAL, Overview, curves, many_readings, overview
 from .readings import curve, guesses
-from .readings.law import Exactness, Law
+from .readings.law import Exactness, Law, map_members
 from .results import ChartLike, ChartsLike, Result, presenter
 from .worlds import MEMBERSHIP, Worlds
 
@@ -190,8 +190,6 @@ class Experiment(ValueSemantics, Result):
 
     def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Any, Any]:
         """Of each of many laws its own bracket."""
-        from .laws.arrays import map_members
-
         laws, shape = self.law.members or ((), ())
         alone = [replace(self, law=law, parameters={}) for law in laws]
         given = [checks.real(name, value, infinite=True) for name, value in arguments.items()]

@@ -23,8 +23,8 @@ from epsilens.plan import answers, cells, scan_plan
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
 from epsilens.publish import answers as published
-from epsilens.publish import noise, release
-from epsilens.publish.noise import Drawing
+from epsilens.publish import release
+from epsilens.publish.answers import Drawing
 
 Patch = pytest.MonkeyPatch
 
@@ -61,7 +61,7 @@ def _scaled(patch: Patch, scale: Callable[[Drawing], float], threshold: float | 
 
     def measurement(self: Drawing) -> Any:
         at = self.names if threshold is None or self.names is None else threshold
-        return noise._measurement(self.noise, self.scale * scale(self), at)
+        return published._measurement(self.noise, self.scale * scale(self), at)
 
     patch.setattr(Drawing, "_measurement", property(measurement))
 

@@ -30,8 +30,7 @@ from epsilens.auditing.pipelines import plan_claim, secret_claim
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements, correlation_factors
-from epsilens.publish.answers import draw_answers
-from epsilens.publish.noise import drawings_of
+from epsilens.publish.answers import draw_answers, drawings_of
 from epsilens.publish.release import exact_cells, release
 
 pytest.importorskip("opendp")

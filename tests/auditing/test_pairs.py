@@ -10,7 +10,7 @@ import pytest
 
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.plan.file import read_release
-from epsilens.publish.noise import drawings_of
+from epsilens.publish.answers import drawings_of
 from epsilens.publish.release import exact_cells
 
 pytest.importorskip("opendp")

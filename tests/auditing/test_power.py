@@ -17,7 +17,7 @@ from epsilens.auditing.claims import claim_of
 from epsilens.auditing.result import AuditVerdict, StopReason
 from epsilens.auditing.sources import BatchSource
 from epsilens.plan.file import read_release
-from epsilens.publish.noise import AccountMismatchError, drawings_of
+from epsilens.publish.answers import AccountMismatchError, drawings_of
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "audit_false_alarms.py"
 SIMULATION = runpy.run_path(str(SCRIPT))

@@ -9,9 +9,8 @@ import pytest
 
 import epsilens as el
 from epsilens.errors import LimitError
-from epsilens.ledger.account import Account, accounts_of, can_close
+from epsilens.ledger.account import Account, accounts_of, can_close, serialize
 from epsilens.ledger.budget import FREE, Charge, Limits, charge_of
-from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind, LedgerEntry
 
 

@@ -14,7 +14,7 @@ from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.catalogue.mechanisms import MECHANISMS
-from epsilens.ledger.serialization import deserialize, serialize
+from epsilens.ledger.account import deserialize, serialize
 from epsilens.ledger.store import canonical_json
 
 

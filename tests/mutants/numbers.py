@@ -26,8 +26,7 @@ from epsilens.ledger.ledger import Reservation
 from epsilens.plan.answers import answers_of
 from epsilens.plan.cells import cells, cells_of_rows
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import draw_answers
-from epsilens.publish.noise import Drawing, drawings_of
+from epsilens.publish.answers import Drawing, draw_answers, drawings_of
 
 PLANS: tuple[dict[str, Any], ...] = (
     {"queries": [{"count": True, "by": "g", "threshold": 6}]},

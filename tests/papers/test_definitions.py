@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from epsilens.cli.app import app
-from epsilens.papers.errata import ERRATA, PREFACE
+from epsilens.papers.items import ERRATA, PREFACE
 
 ROOT = Path(__file__).parents[2]
 with (ROOT / "docs" / "papers" / "items.tsv").open(encoding="utf-8") as _file:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from epsilens.papers import PAPERS
-from epsilens.papers.errata import ERRATA, Erratum, holds
+from epsilens.papers.items import ERRATA, Erratum, holds
 
 
 @pytest.mark.parametrize(

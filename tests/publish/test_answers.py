@@ -41,9 +41,8 @@ from epsilens.errors import InputError, LimitError
 from epsilens.ledger.budget import charge_of
 from epsilens.plan.cells import Cells, cells
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import PublishedAnswer, RemainingBudget, draw_answers
+from epsilens.publish.answers import PublishedAnswer, RemainingBudget, draw_answers, drawings_of
 from epsilens.publish.files import OutputFormat, script_of
-from epsilens.publish.noise import drawings_of
 from epsilens.publish.standalone import listed_interval
 
 pytest.importorskip("opendp")

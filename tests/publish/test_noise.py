@@ -15,7 +15,7 @@ from epsilens.mechanisms.noise import laplace as noise_of
 from epsilens.plan.cells import unit_of
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
-from epsilens.publish.noise import AccountMismatchError, Drawing, drawing_of, drawings_of
+from epsilens.publish.answers import AccountMismatchError, Drawing, drawing_of, drawings_of
 
 pytest.importorskip("opendp")
 

@@ -25,9 +25,8 @@ from epsilens.errors import InputError
 from epsilens.plan.cells import cells
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import NoisyQuery, answers_of
+from epsilens.publish.answers import NoisyQuery, answers_of, drawing_of
 from epsilens.publish.files import script_of
-from epsilens.publish.noise import drawing_of
 from epsilens.publish.standalone import beyond, counted, interval, limited, listed_interval, quantile
 
 pytest.importorskip("opendp")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from epsilens.papers import CITATIONS, PAPERS, reproduction
-from epsilens.papers.errata import ERRATA
+from epsilens.papers.items import ERRATA
 from epsilens.web.limits import RequestError, ServerLimits
 from epsilens.web.papers import PaperCache, paper_content
 from epsilens.web.pool import Pool

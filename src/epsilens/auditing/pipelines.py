@@ -50,8 +50,7 @@ from ..plan.file import read_release
 from ..plan.labels import normalized_plan
 from ..plan.model import Release
 from ..plan.movement import AdversaryQuestion
-from ..publish.answers import PublishedAnswer, draw_answers
-from ..publish.noise import drawings_of
+from ..publish.answers import PublishedAnswer, draw_answers, drawings_of
 from ..publish.release import check_publishable, exact_cells
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source

@@ -34,9 +34,8 @@ from ..data.tables.address import without_password
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
 from ..results import SentenceResult
-from .account import Account, Spending, accounts_of, can_close, experiment_neighbours
+from .account import Account, Spending, accounts_of, can_close, experiment_neighbours, serialize
 from .budget import Charge, Limits, charge_of, confusable, normalized_name
-from .serialization import serialize
 from .store import EntryKind, LedgerEntry, Record, Store, Writer, canonical_json
 
 #: The first account of a ledger, where nobody names one.

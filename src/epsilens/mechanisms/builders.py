@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.arrays import LawArray
 from ..numerics.values import fingerprint
+from ..readings.law import LawArray
 
 _P = ParamSpec("_P")
 #: Entries that are built at once, each an experiment of its own.

@@ -4,6 +4,12 @@ The words of an item (title, columns, what the paper shows, notes, the axes of a
 for are data, in a TOML file beside the module of its paper; a function of that module computes its :class:`Numbers`,
 and :func:`read_items` puts the two together. Sentences take numbers from there: ``{row[3][exact]:.4f}`` is of the
 fourth record, ``{largest:.3f}`` one of ``values``.
+
+What the papers print that does not hold (:data:`ERRATA`) is plain mathematics with a line of Python that shows it: an
+expression that anyone can run after three lines of imports (:data:`PREFACE`).
+
+>>> holds(ERRATA["000"][0])
+True
 """
 
 from __future__ import annotations
@@ -343,3 +349,32 @@ def _csv_cell(value: object) -> Any:
     if isinstance(value, float):
         return repr(value)
     return "; ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+#: The imports before every check.
+PREFACE = "from math import *\nimport epsilens as el\nfrom epsilens import papers"
+
+
+@dataclass(frozen=True, slots=True)
+class Erratum:
+    """Where, what is printed, what holds, and an expression that is true because it does."""
+
+    where: str
+    printed: str
+    holds: str
+    check: str
+
+
+_TABLES = tomllib.loads(Path(__file__).with_name("errata.toml").read_text("utf-8"))
+ERRATA = {number: tuple(Erratum(**entry) for entry in _TABLES[name]) for number, name in PAPERS.items()}
+
+
+def holds(erratum: Erratum) -> bool:
+    """Run the check as a reader would after :data:`PREFACE`.
+
+    >>> holds(Erratum("a table", "2 + 2 = 5", "2 + 2 = 4", "2 + 2 == 4"))
+    True
+    """
+    names: dict[str, object] = {}
+    exec(PREFACE, names)
+    return bool(eval(erratum.check, names))

@@ -20,8 +20,7 @@ from ..errors import InputError, WriteError, require
 from ..plan.cells import rules_of
 from ..plan.file import error_place
 from ..plan.model import Release
-from .answers import TOUCHED, Published, interval_of, loss_sentences, touched_name
-from .noise import drawings_of
+from .answers import TOUCHED, Published, drawings_of, interval_of, loss_sentences, touched_name
 
 #: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
 _ROOM = 1 << 16

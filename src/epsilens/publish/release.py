@@ -40,16 +40,17 @@ from ..plan.movement import stated_factors
 from ..plan.noise import unprotected_names
 from ..plan.scan_plan import needs_of, owner_columns
 from .answers import (
+    Drawing,
     Published,
     PublishedAnswer,
     RemainingBudget,
     draw_answers,
+    drawings_of,
     loss_sentences,
     planned_answers,
     remaining_budget,
 )
 from .files import OutputFormat, check_writable, output_format, save
-from .noise import Drawing, drawings_of
 
 if TYPE_CHECKING:
     import ibis.expr.datatypes as dt

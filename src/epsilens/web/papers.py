@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from ..errors import EpsilensError, InputError
 from ..papers import CITATIONS, PAPERS, Agreement, named, reproduction
-from ..papers.errata import ERRATA, holds
+from ..papers.items import ERRATA, holds
 from ..show.charts.pdf import pdf
 from ..show.render import html
 from .limits import RequestError, ServerLimits, checked_answer, sentence_of

@@ -20,9 +20,8 @@ from epsilens.errors import EpsilensError
 from epsilens.plan.cells import Cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.model import Release
-from epsilens.publish.answers import draw_answers
+from epsilens.publish.answers import draw_answers, drawings_of
 from epsilens.publish.files import script_of
-from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_cells
 
 DRAWS = 400

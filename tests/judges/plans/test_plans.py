@@ -28,8 +28,7 @@ import epsilens as el
 from epsilens.plan.cells import rules_of
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release
-from epsilens.publish.answers import NoisyQuery, answers_of
-from epsilens.publish.noise import drawings_of
+from epsilens.publish.answers import NoisyQuery, answers_of, drawings_of
 from epsilens.publish.standalone import averaged
 
 SEED = 26

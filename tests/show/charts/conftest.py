@@ -9,9 +9,8 @@ import pytest
 
 import epsilens as el
 from epsilens.attacks.tampering_power import hidden_limit
-from epsilens.ledger.account import Account, Spending
+from epsilens.ledger.account import Account, Spending, serialize
 from epsilens.ledger.budget import Limits, charge_of
-from epsilens.ledger.serialization import serialize
 from epsilens.ledger.store import EntryKind
 from epsilens.overview import LETTERED, marked_curve, roc_curves
 from epsilens.show.charts import Chart, compared_roc, marked
