@@ -28,7 +28,7 @@ ACROSS = {
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.
 BUDGET = {
-    "modules": 254, "lines": 92_463, "Any": 892, "cast": 98, "type: ignore": 26, "fmt: skip": 55, "late imports": 65,
+    "modules": 248, "lines": 92_383, "Any": 891, "cast": 98, "type: ignore": 26, "fmt: skip": 55, "late imports": 63,
     "one importer": 1, "riddles": 0, "class names twice": 0, "parameters": 19,
 }  # fmt: skip
 RIDDLES = re.compile(

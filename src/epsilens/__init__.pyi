@@ -32,13 +32,13 @@ from .errors import MissingExtra as MissingExtra
 from .errors import NoSolutionError as NoSolutionError
 from .experiment import Experiment as Experiment
 from .ledger.ledger import Ledger as Ledger
+from .mechanisms.batches import subsample as subsample
 from .mechanisms.claims import Claim as Claim
 from .mechanisms.claims import claim as claim
 from .mechanisms.composition import compose as compose
 from .mechanisms.composition import group as group
 from .mechanisms.noise import gaussian as gaussian
 from .mechanisms.noise import laplace as laplace
-from .mechanisms.sampling import subsample as subsample
 from .mechanisms.training import dpsgd as dpsgd
 from .plan.starter import Start as Start
 from .plan.starter import init as init

@@ -17,7 +17,7 @@ from epsilens.auditing.audit import Game
 from epsilens.auditing.betting import History, log_capital
 from epsilens.auditing.bounds import GuessCounts, p_value
 from epsilens.auditing.claims import ClaimLines, claim_of
-from epsilens.auditing.scores import ScoreAttack
+from epsilens.auditing.outcomes import ScoreAttack
 from epsilens.auditing.sources import CallSource
 
 Pair = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from epsilens.auditing.outcomes import Reader
-from epsilens.auditing.scores import MOST_CELLS, Feature, Statistic, score_attack
+from epsilens.auditing.outcomes import MOST_CELLS, Feature, Reader, Statistic, score_attack
 
 VALUE = Statistic(Feature.VALUE, (0,), lambda outcomes: outcomes.values[:, 0])
 KINDS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {

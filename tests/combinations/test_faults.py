@@ -12,7 +12,7 @@ from tests.combinations.judge import ENUMERATED, Case, forget, judge
 import epsilens as el
 from epsilens.laws.finite import FiniteStep
 from epsilens.laws.laplace import LaplaceReplacementStep
-from epsilens.mechanisms import batches, sampling
+from epsilens.mechanisms import batches
 from epsilens.mechanisms.discrete import GeometricDifference
 from epsilens.readings.law import Law
 
@@ -61,7 +61,7 @@ def _a_group_as_a_claim(patch: pytest.MonkeyPatch) -> None:
 
 
 def _a_bound_called_exact(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sampling, "Composable", Law)
+    patch.setattr(batches, "Composable", Law)
 
 
 _TABLE = "el.correlated.table([[0.01, 0.49], [0.49, 0.01]]).experiment(0, {}, scale=1.0, pair=(0, 1))"

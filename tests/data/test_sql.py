@@ -14,7 +14,7 @@ import ibis
 import pandas as pd
 import pytest
 
-from epsilens.data.sql import names_table, read_select
+from epsilens.data.queries import names_table, read_select
 from epsilens.data.tables.conditions import condition
 from epsilens.errors import InputError
 

@@ -17,8 +17,7 @@ from scipy import integrate, stats
 
 import epsilens as el
 from epsilens.show.document import flat
-from epsilens.show.explanation import Explanation, chosen, explain
-from epsilens.show.readings import rows
+from epsilens.show.explanation import Explanation, chosen, explain, rows
 from epsilens.show.sentences import question
 
 LAPLACE = stats.laplace

@@ -34,8 +34,7 @@ from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
 from .claims import ClaimLines, single_line
-from .outcomes import Outcomes
-from .scores import ScoreAttack, Statistic, fixed_statistics, learnt_statistics, score_attack
+from .outcomes import Outcomes, ScoreAttack, Statistic, fixed_statistics, learnt_statistics, score_attack
 from .sources import Bits
 
 #: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of

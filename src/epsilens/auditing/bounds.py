@@ -54,9 +54,8 @@ from .betting import (
     log_precision_capital,
 )
 from .claims import ClaimLines, gdp_lines, single_line
-from .outcomes import Reader
+from .outcomes import Codebook, Feature, Reader, Statistic, perfect_attack
 from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind, StopReason
-from .scores import Codebook, Feature, Statistic, perfect_attack
 
 _RATE_SHARE = 0.1  # of the level, for how often the attacker speaks
 

@@ -21,13 +21,12 @@ from ..laws.composition.composed_law import WIDTH
 from ..laws.composition.step import NoiseKind, StepNoise
 from ..laws.envelope import Envelope, envelope
 from ..laws.product import factor_steps, width_of
-from ..mechanisms.batches import ScheduleSegment, mixture, truncated_batches_law
+from ..mechanisms.batches import ScheduleSegment, mixture, subsample, truncated_batches_law
 from ..mechanisms.claims import from_dp, from_zcdp
 from ..mechanisms.composition import compose
 from ..mechanisms.discrete import approximate, discrete_gaussian, geometric, pure, randomized_response
 from ..mechanisms.matrix_factorization import tree
 from ..mechanisms.noise import gaussian, laplace
-from ..mechanisms.sampling import subsample
 from ..mechanisms.selection import exponential, permute_and_flip, repeat_and_select
 from ..mechanisms.training import dpsgd
 from ..numerics.special import log_binomial

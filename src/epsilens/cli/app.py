@@ -34,9 +34,8 @@ from ..catalogue.parsing import shorten
 from ..catalogue.readings import READINGS
 from ..errors import InputError, MissingExtra, suggestion
 from ..results import escape_controls
-from .attacks import difference, identify, tamper
 from .console import RAW_OPTIONS, Format, Options, emit, run
-from .explain import choose, compare, explain, notions, reproduce
+from .explain import choose, compare, difference, explain, identify, notions, reproduce, tamper
 from .plans import LEDGER, assess, audit, correlate, init, ledger, release, scan
 
 # ``epsilens serve``: the page, on this machine.

@@ -43,7 +43,7 @@ from .store import EntryKind, LedgerEntry, Record
 
 #: What builds from another experiment or from a matrix, beside the catalogue.
 RECIPES = {
-    "subsample": "epsilens.mechanisms.sampling",
+    "subsample": "epsilens.mechanisms.batches",
     "group": "epsilens.mechanisms.composition",
     "matrix": "epsilens.mechanisms.matrix_factorization",
     "repeat_and_select": "epsilens.mechanisms.selection",

@@ -1,6 +1,7 @@
 __all__: list[str]
 
 from .batches import mixture as mixture
+from .batches import subsample as subsample
 from .claims import Claim as Claim
 from .claims import claim as claim
 from .claims import from_dp as from_dp
@@ -29,7 +30,6 @@ from .matrix_factorization import sqrt_prefix as sqrt_prefix
 from .matrix_factorization import tree as tree
 from .noise import gaussian as gaussian
 from .noise import laplace as laplace
-from .sampling import subsample as subsample
 from .selection import exponential as exponential
 from .selection import noisy_max as noisy_max
 from .selection import permute_and_flip as permute_and_flip

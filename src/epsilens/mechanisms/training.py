@@ -33,12 +33,13 @@ from .batches import (
     fixed_batches_law,
     merge_steps,
     poisson_step,
+    sampling_rate,
+    sampling_relation,
     shuffled_batches_law,
     substitution_law,
     truncated_batches_law,
 )
 from .builders import vectorized
-from .sampling import sampling_rate, sampling_relation
 
 _MOST_PEOPLE = 10**12
 #: What may change during one training.

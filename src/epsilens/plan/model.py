@@ -27,8 +27,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from ..attacks.correlated.normal_records import normal
 from ..attacks.knowledge import Knowledge
 from ..catalogue.readings import READINGS
-from ..data.queries import Noise, Query, QueryKind, Word, other_bounds
-from ..data.sql import Select, names_table, read_select, table_name
+from ..data.queries import Noise, Query, QueryKind, Select, Word, names_table, other_bounds, read_select, table_name
 from ..data.tables.address import masked, without_password
 from ..data.tables.columns import ColumnFormat, DateOrder, ParsedType
 from ..data.tables.sources import names

@@ -17,9 +17,9 @@ from scipy.stats import binom
 import epsilens as el
 from epsilens.checks import Array
 from epsilens.laws.composition.composed_law import ComposedLaw
-from epsilens.laws.composition.curve_integrals import from_below
 from epsilens.laws.composition.evaluator import MOST_WORK, Budget
 from epsilens.laws.composition.gdp_index import bounded_gap, corner_gap, gap_by_errors, largest_gap
+from epsilens.laws.composition.quadrature import from_below
 from epsilens.laws.composition.step import Atoms, Step
 from epsilens.laws.composition.wrappers import SampledStep
 from epsilens.laws.finite import FiniteStep

@@ -19,10 +19,9 @@ from ...checks import Array
 from ...numerics.formatting import short_repr
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Exactness
-from .curve_integrals import Sides, area, best_fbeta
 from .evaluator import ROUGH, Budget, Evaluator, Product, ReadingWork
 from .gdp_index import IndexView, mu_of, psi_of
-from .quadrature import divergences, rounding
+from .quadrature import Sides, area, best_fbeta, divergences, rounding
 from .step import Composable, CountedStep
 from .wrappers import ReversedStep
 

@@ -13,9 +13,9 @@ from ...checks import Array
 from ...numerics.special import Index, Mask, half_normal_quantile, probit_gap
 from ...readings.gdp import equal_error_bracket, equal_error_mu
 from ...readings.law import Law
-from .curve_integrals import Sides, from_below
 from .evaluator import Budget, Evaluator, ReadingWork
 from .profile import Lower, Upper
+from .quadrature import Sides, from_below
 from .step import ROUNDOFF, CountedStep, Family, Step
 from .tilt import HALF, ReadingQuery
 
