@@ -1,13 +1,15 @@
 """delta(eps) of a product of laws, enclosed: Theorem A with every omitted term bounded."""
 
 import math
+from collections.abc import Callable
 from functools import reduce
 
 from flint import acb, arb
 
-from .laws import Clock, Law
+from .laws import ZERO, Law, OpenError
 
-DIGITS = 1e-14
+DIGITS = 1e-14  # of the omitted terms beside the first
+MOST = 500_000  # terms
 
 
 class Blur(Law):
@@ -15,48 +17,43 @@ class Blur(Law):
 
     def __init__(self, width: float, times: int = 12) -> None:
         super().__init__(1)
-        self.width, self.times = arb(width), times
-        centre = times * (self.width.sinh() / self.width).log()
-        self.low, self.high = -self.width * times - centre, self.width * times - centre
-        self.centre = centre
+        self.w, self.times = arb(width), times
+        self.centre = times * (self.w.sinh() / self.w).log()
+        self.low, self.high = -self.w * times - self.centre, self.w * times - self.centre
 
     def moment(self, z: acb) -> acb:
-        return (z * self.centre).exp() * ((self.width * z).sinh() / (self.width * z)) ** self.times
+        return (z * self.centre).exp() * ((self.w * z).sinh() / (self.w * z)) ** self.times
 
     def ceiling(self, c: float, y: arb) -> arb:
-        return (c * self.centre).exp() * ((self.width * c).cosh() / (self.width * y)) ** self.times
+        return (c * self.centre).exp() * ((self.w * c).cosh() / (self.w * y)) ** self.times
 
 
-def least(function, start: float = 1.0) -> float:
+def least(function: Callable[[float], float]) -> float:
     """About where a convex function of x > 0 is least: a proposal."""
-    k, step, values = 0, 16, {}
-
-    def at(k: int) -> float:
-        values[k] = values[k] if k in values else function(start * 1.1**k)
-        return values[k]
-
-    while step and abs(k) < 300:
-        Clock.check()
-        before, k = k, min((k, k - step, k + step), key=at)
-        step = step // 2 if k == before else step
-    return start * 1.1**k
+    x, value = 1.0, function(1.0)
+    for step in (4, 1 / 4, 1.6, 1 / 1.6, 1.15, 1 / 1.15):
+        while 1e-9 < x < 1e9 and (there := function(x * step)) < value:
+            x, value = x * step, there
+    return x
 
 
 class Inversion:
-    """The terms of Theorem A at z = c + iks; c, s and b are proposed for thresholds near ``eps``."""
+    """The terms of Theorem A at z = c + iks; c, b and the step s are proposed for thresholds near ``eps``."""
 
     def __init__(self, laws: list[Law], eps: float, blur: bool) -> None:
-        self.laws, self.blur, self.terms, self.omitted = list(laws), None, [], arb(0)
-        height = lambda c: self.cumulant(c) - c * eps - math.log(c * (c + 1))  # noqa: E731
-        self.c = least(height)
-        depth = 40 - height(self.c)  # copies of weight exp(-depth) are small beside delta
+        self.laws, self.omitted = laws, ZERO
+
+        def size(c: float) -> float:
+            return self.cumulant(c) - c * eps - math.log(c * (c + 1))
+
+        self.c = least(size)
+        depth = 40 - size(self.c)  # copies of weight exp(-depth) are small beside delta
         reach = {b: (self.cumulant(b) - b * eps + depth) / (b - self.c) for b in (self.c * f for f in (1.2, 1.5, 2, 3))}
-        self.b = min(reach, key=reach.get)
+        self.b = min(reach, key=lambda b: reach[b])
         self.step = 2 * math.pi / max(reach[self.b], depth / self.c)
-        if blur:
-            self.blur = Blur(12 / (20000 * self.step))
-            self.laws.append(self.blur)
-        self.sum_up()
+        self.blur = Blur(12 / (10000 * self.step)) if blur else None
+        self.laws = [*laws, self.blur] if self.blur else laws
+        self.terms = self.sum_up()
 
     def cumulant(self, c: float) -> float:
         return float(self.moment(acb(c)).real.log())
@@ -64,48 +61,47 @@ class Inversion:
     def moment(self, z: acb) -> acb:
         return reduce(acb.__mul__, [law.moment(z) ** law.count for law in self.laws])
 
-    def sum_up(self) -> None:
-        """Terms until the rest is small: beyond index k they sum to at most sup |M| / (pi y_k). Small runs are bounded
-        at once, by M on an interval.
+    def sum_up(self) -> list[tuple[acb, acb]]:
+        """Terms until the rest is small: beyond index k they sum to at most sup |M| / (pi y_k).
+
+        Runs of small terms are bounded at once, by M on an interval.
         """
-        s, k, run, goal, size = arb(self.step), 0, 1, arb(0), arb(0)
-        while True:
-            Clock.check()
-            y, before, z = s * k, s * (k - 1), acb(arb(self.c), s * k)
-            if k > 1:
-                rest = reduce(arb.__mul__, [law.ceiling(self.c, y) ** law.count for law in self.laws])
-                if rest / y <= goal:
-                    self.omitted += rest / (arb.pi() * before)
-                    return
-                if size <= goal:
-                    end = y + s * (run - 1)
-                    share = self.moment(acb(arb(self.c), y.union(end))).abs_upper() * (1 / before - 1 / end) / arb.pi()
-                    if share <= goal / 64:
-                        self.omitted += share
-                        k, run = k + run, run * 2
-                        continue
-                    run = max(run // 2, 1)
+        c, s, terms = arb(self.c), arb(self.step), [(acb(self.c), self.moment(acb(self.c)) / self.c / (self.c + 1))]
+        goal, size, k, run = terms[0][1].abs_lower() * s * DIGITS, arb.pos_inf(), 1, 1
+        while len(terms) < MOST:
+            y, before = s * k, s * (k - 1)
+            ceiling = reduce(arb.__mul__, [law.ceiling(self.c, y) ** law.count for law in self.laws])
+            if ceiling <= goal * before:
+                self.omitted += ceiling / (arb.pi() * before)
+                return [(z, term * s / (2 * arb.pi())) for z, term in terms]
+            if size <= goal:
+                end = y + s * (run - 1)
+                share = self.moment(acb(c, y.union(end))).abs_upper() * (1 / before - 1 / end) / arb.pi()
+                if share <= goal / 100:
+                    self.omitted += share
+                    k, run = k + run, run * 2
+                    continue
+                run = max(run // 2, 1)
+            z = acb(c, y)
             moment = self.moment(z)
-            self.terms.append((z, moment / (z * (z + 1)) * s / (2 * arb.pi()) * (2 if k else 1)))
-            goal = self.terms[0][1].abs_lower() * DIGITS
+            terms.append((z, 2 * moment / (z * (z + 1))))
             size = (moment / z).abs_upper() * 64
             k += 1
+        raise OpenError("too many terms")
 
-    def raw(self, eps: arb) -> arb:
+    def mean(self, eps: arb) -> arb:
         """Theorem A: delta(eps), or its mean under the blur."""
-        Clock.check()
         total = sum(((-z * eps).exp() * term for z, term in self.terms), acb(0)).real
         total += arb(0, (self.omitted * (-self.c * eps).exp()).upper())
         c, b, period = arb(self.c), arb(self.b), 2 * arb.pi() / arb(self.step)
-        copies = 1 / ((c * period).exp() - 1)
         chernoff = (b / (1 + b)) ** b / (1 + b) * self.moment(acb(b)).real * (-b * eps).exp()
-        copies += chernoff / (((b - c) * period).exp() - 1)
+        copies = 1 / ((c * period).exp() - 1) + chernoff / (((b - c) * period).exp() - 1)
         return (total - copies).union(total)
 
     def delta(self, eps: arb) -> arb:
         if self.blur is None:
-            return self.raw(eps)
+            return self.mean(eps)
         low, high = self.blur.low, self.blur.high
         theta = (high.exp() - 1) / (high.exp() - low.exp())
-        below = (self.raw(eps - low).lower() - (1 - theta) * self.raw(eps + high - low).upper()) / theta
-        return below.union(self.raw(eps))
+        below = (self.mean(eps - low).lower() - (1 - theta) * self.mean(eps + high - low).upper()) / theta
+        return below.union(self.mean(eps))

@@ -2,40 +2,51 @@
 
 ``moment(z)`` is M(z) = E_P e^(zL) of the loss L = log dP/dQ; ``ceiling(c, y)`` bounds |M(c + iv)| for every v >= y;
 ``hockey(t)`` is the integral of (dP - t dQ)+ of all ``count`` releases together, where ``closed``; ``top`` is the
-largest loss, if finite. The lemmas are in docs/proofs/checker.md.
+largest loss where it is known. The lemmas are in docs/proofs/checker.md.
 """
 
 import math
-import time
+from collections.abc import Callable
 from functools import reduce
 
 from flint import acb, arb, arb_poly
 
+ZERO = arb(0)
+
 
 class OpenError(Exception):
-    """Nothing is proven: too little time, no route, or a comparison that the balls cannot make."""
+    """Nothing is proven: no route, or a comparison that the balls cannot make."""
 
 
-class Clock:
-    end = math.inf
+def furthest(holds: Callable[[arb], bool], start: arb, end: arb, steps: int = 120) -> arb:
+    """A point towards ``end``, by bisection, up to which something is proven; it must be so at ``start``."""
+    if not holds(start):
+        raise OpenError("no end could be proven")
+    for _ in range(steps):
+        middle = ((start + end) / 2).mid()
+        start, end = (middle, end) if holds(middle) else (start, middle)
+    return start
 
-    @classmethod
-    def check(cls) -> None:
-        if time.monotonic() > cls.end:
-            raise OpenError("the time limit is reached")
+
+def upper_tail(x: arb) -> arb:
+    return (x / arb(2).sqrt()).erfc() / 2
 
 
 class Law:
-    closed, symmetric, top = False, True, None
+    closed, symmetric = False, True
+    top: arb | None = None
 
     def __init__(self, count: int) -> None:
         self.count = count
 
     def moment(self, z: acb) -> acb:
-        raise OpenError("no route for a composition with sampled Laplace noise")
+        raise OpenError("no route for this composition")
 
     def ceiling(self, c: float, y: arb) -> arb:
         return self.moment(acb(c)).abs_upper()
+
+    def hockey(self, t: arb) -> arb:
+        raise OpenError("no closed form")
 
 
 class Normal(Law):
@@ -58,40 +69,39 @@ class Normal(Law):
         return upper_tail(middle - self.mu / 2) - t * upper_tail(middle + self.mu / 2)
 
 
-def upper_tail(x: arb) -> arb:
-    return (x / arb(2).sqrt()).erfc() / 2
-
-
 class Laplace(Law):
-    """Laplace noise of scale 1 moved by r: Lemma 4."""
+    """Laplace noise of scale 1 moved by r; the closed form of k releases is Lemma 4."""
 
     def __init__(self, r: arb, count: int) -> None:
         super().__init__(count)
-        self.top, self.closed = r, count <= 100
+        self.top, self.r, self.closed = r, r, count <= 100
 
     def moment(self, z: acb) -> acb:
-        ends = ((self.top * z).exp() + (-self.top * (z + 1)).exp()) / 2
-        return ends + (-self.top / 2).exp() * (self.top * (z + 0.5)).sinh() / (2 * z + 1)
+        ends = ((self.r * z).exp() + (-self.r * (z + 1)).exp()) / 2
+        return ends + (-self.r / 2).exp() * (self.r * (z + 0.5)).sinh() / (2 * z + 1)
 
     def hockey(self, t: arb) -> arb:
         k = self.count
-        if k == 1 or t <= (-k * self.top).exp():
-            return (1 - (t.max(arb(0)) * (-self.top).exp()).sqrt()).max(1 - t).max(arb(0))
-        eps, total, half = t.log(), arb(0), arb(0.5)
+        if k == 1 or t <= (-k * self.r).exp():
+            return (1 - (t.max(ZERO) * (-self.r).exp()).sqrt()).max(1 - t).max(ZERO)
+        if not t > (-k * self.r).exp():
+            raise OpenError("the threshold is the least loss")
+        eps, total = t.log(), ZERO
+        plus, minus = arb_poly([0.5, 1]), arb_poly([-0.5, 1])
         for j in range(1, k + 1):
-            tau = (self.top * (2 * j - k) - eps).max(arb(0))
-            last = [-(arb(2) ** (i + 1)) for i in range(k)]  # 1/(u - 1/2)
-            rest = arb_poly(last) if j == k else arb_poly([-half, 1]) ** (k - j - 1)
-            series = arb_poly([half, 1]) ** (j - 1) * rest
-            part = sum((series[i] * tau ** (k - 1 - i) / math.factorial(k - 1 - i) for i in range(k)), arb(0))
-            total += math.comb(k, j) * (part + (2**k * (tau / 2).exp() if j == k else 0))
-        return ((eps - k * self.top) / 2).exp() * total / 2**k
+            tau = (self.r * (2 * j - k) - eps).max(ZERO)
+            inverse = arb_poly([-(arb(2) ** (i + 1)) for i in range(k)])  # of minus, up to u^(k-1)
+            series = plus ** (j - 1) * (inverse if j == k else minus ** (k - j - 1))
+            terms = [series[i] * tau ** (k - 1 - i) / math.factorial(k - 1 - i) for i in range(k)]
+            total += math.comb(k, j) * sum(terms, 2**k * (tau / 2).exp() if j == k else ZERO)
+        scale: arb = ((eps - k * self.r) / 2).exp() / 2**k
+        return scale * total
 
 
 class SampledLaplace(Law):
-    """A Poisson sample under Laplace noise: a mixture, so that one release follows from the unsampled one."""
+    """Laplace noise on a Poisson sample: a mixture, so that one release follows from the unsampled one."""
 
-    closed, symmetric = True, False
+    symmetric = False
 
     def __init__(self, r: arb, rate: arb, reverse: bool, count: int) -> None:
         super().__init__(count)
@@ -102,7 +112,7 @@ class SampledLaplace(Law):
         if not self.reverse:
             return self.rate * self.base.hockey((t - 1 + self.rate) / self.rate)
         rest = 1 - t * (1 - self.rate)
-        return arb(0) if rest <= 0 else rest * self.base.hockey(t * self.rate / rest)
+        return ZERO if rest <= 0 else rest * self.base.hockey(t * self.rate / rest)
 
 
 class SampledNormal(Law):
@@ -117,12 +127,13 @@ class SampledNormal(Law):
         super().__init__(count)
         self.mu, self.span, self.reverse, self.closed = mu, mu * people, reverse, count == 1
         self.shares = [math.comb(people, j) * rate**j * (1 - rate) ** (people - j) for j in range(people + 1)]
-        self.grids, self.variations = {}, {}
+        self.grids: dict[tuple[float, int], tuple[list[tuple[arb, arb]], arb, arb]] = {}
+        self.variations: dict[float, arb] = {}
 
     def ratios(self, x: arb) -> list[arb]:
         """R(x) and its first two derivatives."""
         terms = [b * (self.mu * j * (x - self.mu * j / 2)).exp() for j, b in enumerate(self.shares)]
-        return [sum(((self.mu * j) ** n * v for j, v in enumerate(terms)), arb(0)) for n in range(3)]
+        return [sum(((self.mu * j) ** n * v for j, v in enumerate(terms)), ZERO) for n in range(3)]
 
     def power(self, c: float) -> arb:
         return -arb(c) if self.reverse else 1 + arb(c)
@@ -133,13 +144,12 @@ class SampledNormal(Law):
             return self.grids[c, height]
         a, span = self.power(c), self.span
         width = min(2 / float(span), 8.0)
-        d = arb(width)
-        h = arb(6.28 * width / (80 + width**2 / 2 + height * float(span) * width + 0.62 * max(0.0, -float(a))))
-        nodes, total, rest = [], arb(0), arb(0)
+        exponent = 80 + width**2 / 2 + height * float(span) * width + 0.62 * max(0.0, -float(a))
+        nodes: list[tuple[arb, arb]] = []
+        d, h, total, rest = arb(width), arb(6.28 * width / exponent), ZERO, ZERO
         for side in (1, -1):
-            edge, k = span * (a * side).max(arb(0)), int(side < 0)
-            while True:
-                Clock.check()
+            edge, k = span * (a * side).max(ZERO), int(side < 0)
+            while len(nodes) < 300_000:
                 x = k * h
                 log = self.ratios(side * x)[0].log()
                 weight = h * (a * log - x * x / 2).exp() / (2 * arb.pi()).sqrt()
@@ -149,11 +159,11 @@ class SampledNormal(Law):
                     rest += beyond
                     break
         swell = 2 * (d * d / 2 + height * span * d).exp() / ((2 * arb.pi() * d / h).exp() - 1)
-        swell *= (span * d / 2).cos() ** a.min(arb(0))
-        if not (span * d < 3.14 and swell < 0.5):
-            raise OpenError("the strip of a quadrature is too wide")
+        swell *= (span * d / 2).cos() ** a.min(ZERO)
+        if not (span * d < 3 and swell < 0.5 and len(nodes) < 300_000):
+            raise OpenError("a quadrature has too many nodes, or too wide a strip")
         most = (total + rest) / (1 - swell)
-        self.grids[c, height] = nodes, (most * swell + rest).upper(), most
+        self.grids[c, height] = nodes, (most * swell + rest).upper(), most.upper()
         return self.grids[c, height]
 
     def moment(self, z: acb) -> acb:
@@ -162,43 +172,32 @@ class SampledNormal(Law):
             height *= 2
         nodes, error, _ = self.grid(float(z.real), height)
         turn = acb(0, -z.imag if self.reverse else z.imag)
-        return sum(((turn * log).exp() * weight for weight, log in nodes), acb(0)) + acb(arb(0, error), arb(0, error))
+        return sum(((turn * log).exp() * weight for weight, log in nodes), acb(arb(0, error), arb(0, error)))
 
     def ceiling(self, c: float, y: arb) -> arb:
         """Lemma 2: |M(c + iy)| <= V/y, V the total variation of g = phi R^(1 + Re a) / R'."""
         if c not in self.variations:
-            a, step, total = self.power(c) + 1, arb(1) / 64, arb(0)
-            x = start = -(self.span * (1 - a.min(arb(0))) + 4).upper()
-            high = (self.span * a.max(arb(0)) + 4).upper()
+            a, step, total = self.power(c) + 1, arb(1) / 64, ZERO
+            x = start = -(self.span * (1 - a.min(ZERO)) + 4).upper()
+            high = (self.span * a.max(ZERO) + 4).upper()
             while not x > high + step:
-                Clock.check()
-                bin = x.union(x + step)
-                r, first, second = self.ratios(bin)
-                g = (-bin * bin / 2).exp() * r**a / first / (2 * arb.pi()).sqrt()
-                total += (g * (-bin + a * first / r - second / first)).abs_upper() * step
+                piece = x.union(x + step)
+                r, first, second = self.ratios(piece)
+                g = (-piece * piece / 2).exp() * r**a / first / (2 * arb.pi()).sqrt()
+                total += (g * (-piece + a * first / r - second / first)).abs_upper() * step
                 total += g.abs_upper() if x is start or x > high else 0  # monotone from here outwards
                 x += step
             self.variations[c] = total
-        return (self.variations[c] / y).min(self.grid(c, 8)[2]).upper()
+        return (self.variations[c] / y).min(self.grid(c, 8)[2])
 
     def hockey(self, t: arb) -> arb:
-        """One release: the threshold x at which R crosses t (1/t in the reversed order), by bisection."""
-        target = 1 / t if self.reverse else t
+        """One release: R grows, and crosses t (1/t in the reversed order) at one x."""
+        target, far, sign = (1 / t, arb(-(2**40)), -1) if self.reverse else (t, arb(-(2**40)), 1)
         if target <= self.shares[0]:
-            return arb(0) if self.reverse else 1 - t
-        low, high = arb(-1), arb(1)
-        while not self.ratios(low)[0] < target:
-            low *= 2
-            Clock.check()
-        while not self.ratios(high)[0] > target:
-            high *= 2
-            Clock.check()
-        for _ in range(200):
-            middle = ((low + high) / 2).mid()
-            ratio = self.ratios(middle)[0]
-            low, high = (middle if ratio < target else low), (middle if ratio > target else high)
-        x, sign = low.union(high), -1 if self.reverse else 1
-        moved = sum((b * upper_tail(sign * (x - self.mu * j)) for j, b in enumerate(self.shares)), arb(0))
+            return ZERO if self.reverse else 1 - t
+        low = furthest(lambda x: self.ratios(x)[0] < target, far, -far, 200)
+        x = low.union(furthest(lambda x: self.ratios(x)[0] > target, -far, low, 200))
+        moved = sum((b * upper_tail(sign * (x - self.mu * j)) for j, b in enumerate(self.shares)), ZERO)
         still = upper_tail(sign * x)
         return still - t * moved if self.reverse else moved - t * still
 
@@ -213,25 +212,26 @@ class Atoms(Law):
 
     def __init__(self, p: list[arb], q: list[arb], lattice: bool, count: int, spare: arb, symmetric: bool) -> None:
         super().__init__(count)
-        self.p, self.q, self.lattice, self.spare, self.symmetric = p, q, lattice or len(p) < 3, spare, symmetric
-        size = len(p) - 1
-        self.size = count * size + 1 if self.lattice else math.comb(count + size, size)
-        if all(b > 0 or a.is_zero() for a, b in zip(p, q, strict=True)) and spare.is_zero():
-            self.top = reduce(arb.max, [(a / b).log() for a, b in zip(p, q, strict=True) if not a.is_zero()])
-
-    def outcomes(self) -> list[tuple[arb, arb]]:
-        if self.lattice:
-            p, q = arb_poly(self.p) ** self.count, arb_poly(self.q) ** self.count
-            return [(p[i], q[i]) for i in range(self.size)]
-        made = [(arb(1), arb(1), self.count)]
-        for k, (p, q) in enumerate(zip(self.p, self.q, strict=True)):
-            last = k == len(self.p) - 1
-            made = [(a * p**n * math.comb(left, n), b * q**n * math.comb(left, n), left - n)
-                    for a, b, left in made for n in (range(left, left + 1) if last else range(left + 1))]  # fmt: skip
-        return [(a, b) for a, b, _ in made]
+        self.pairs, self.lattice, self.spare, self.symmetric = list(zip(p, q, strict=True)), lattice, spare, symmetric
+        self.size = count * (len(p) - 1) + 1 if lattice else math.comb(count + len(p) - 1, count)
+        if spare.is_zero() and all(b > 0 or a.is_zero() for a, b in self.pairs):
+            self.top = reduce(arb.max, [(a / b).log() for a, b in self.pairs if not a.is_zero()])
 
     def moment(self, z: acb) -> acb:
         if self.top is None:
-            raise OpenError("no route for this composition of an outcome that only one world can make")
-        pairs = zip(self.p, self.q, strict=True)
-        return sum((p * (z * (p / q).log()).exp() for p, q in pairs if not p.is_zero()), acb(0))
+            raise OpenError("no route for this composition, of which an outcome is left out or made by one world only")
+        return sum((p * (z * (p / q).log()).exp() for p, q in self.pairs if not p.is_zero()), acb(0))
+
+    def outcomes(self) -> list[tuple[arb, arb]]:
+        """Those of all releases together."""
+        if self.lattice:
+            p, q = (arb_poly([pair[side] for pair in self.pairs]) ** self.count for side in (0, 1))
+            return [(p[i], q[i]) for i in range(self.size)]
+        made = [(arb(1), arb(1), self.count)]
+        for k, (a, b) in enumerate(self.pairs):
+            made = [
+                (p * a**n * math.comb(left, n), q * b**n * math.comb(left, n), left - n)
+                for p, q, left in made
+                for n in range(left if k == len(self.pairs) - 1 else 0, left + 1)
+            ]
+        return [(p, q) for p, q, _ in made]

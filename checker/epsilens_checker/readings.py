@@ -5,186 +5,174 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
+from typing import Any
 
 from flint import acb, arb, fmpq
 
 from .inversion import Inversion, least
-from .laws import Atoms, Clock, Laplace, Law, Normal, OpenError, SampledLaplace, SampledNormal
+from .laws import ZERO, Atoms, Laplace, Law, Normal, OpenError, SampledLaplace, SampledNormal, furthest
 
 MOST = 200_000  # outcomes that are enumerated
 
 
-def exact(value: Fraction | int) -> arb:
+def exact(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def law(release: dict, reverse: bool) -> Law:
+def law(release: dict[str, Any], reverse: bool) -> Law:
     """A release as the pair of laws that dominates all its pairs (the theorems are cited in docs/proofs/checker.md)."""
-    kind, count, people, moves = (release[key] for key in ("mechanism", "count", "people", "shift"))
+    kind, count, people, m = release["mechanism"], *(int(release[key]) for key in ("count", "people", "shift"))
     if kind == "finite":
-        merged: dict[Fraction | None, list[Fraction]] = {}
-        for p0, p1 in zip(release["p0"], release["p1"], strict=True):
-            mass = merged.setdefault(p1 / p0 if p0 else None, [Fraction(0), Fraction(0)])
-            mass[0], mass[1] = mass[0] + p1, mass[1] + p0
-        merged = {key: mass for key, mass in merged.items() if any(mass)}
-        ratios = sorted(key for key in merged if key)
-        lattice = len(ratios) == len(merged) and len({b / a for a, b in pairwise(ratios)}) < 2
-        order = ratios + [key for key in merged if not key]
-        p, q = ([exact(merged[key][side]) for key in order] for side in (0, 1))
-        return Atoms(*((q, p) if reverse else (p, q)), lattice, count, arb(0), False)
-    rate, shift, scale = exact(release["rate"]), exact(moves), release.get("sigma", release.get("scale"))
-    scale = exact(1 / release["epsilon"] if scale is None else scale)
+        return finite(release["p0"], release["p1"], reverse, count)
+    rate, shift = exact(release["rate"]), exact(release["shift"])
+    if kind == "randomized_response":
+        ratio, others = exact(release["epsilon"]).exp(), int(release["categories"]) - 1
+        return lattice([mass / (ratio + others) for mass in (arb(1), arb(others - 1), ratio)], count)
+    # epsilon is the loss of the whole shift
+    scale = (
+        shift / exact(release["epsilon"]) if "epsilon" in release else exact(release.get("scale") or release["sigma"])
+    )
     if kind == "gaussian":
         mu = shift / scale
         return Normal(people * mu * arb(count).sqrt()) if rate == 1 else SampledNormal(mu, rate, people, reverse, count)
     if kind == "laplace":
         r = people * shift / scale
         return Laplace(r, count) if rate == 1 else SampledLaplace(r, rate, reverse, count)
-    if kind == "randomized_response":
-        others, ratio = release["categories"] - 1, (1 / scale).exp()
-        p = [x / (ratio + others) for x in (arb(1), arb(others - 1), ratio)]
-        return Atoms(p, p[::-1], True, count, arb(0), True)
-    if kind == "geometric":
-        base, m = (-1 / scale).exp(), int(moves)
-        p = [base**m / (1 + base), *((1 - base) / (1 + base) * base ** (m - x) for x in range(1, m)), 1 / (1 + base)]
-        return Atoms(p, p[::-1], True, count, arb(0), True)
-    reach, m = int(16 * float(scale)) + 2, int(moves)  # discrete Gaussian noise
-    if reach + m > MOST:
+    if m > MOST:
         raise OpenError("more outcomes than are enumerated")
-    density = lambda x: (-x * x / (2 * scale**2)).exp()  # noqa: E731
-    fall = (-reach / scale**2).exp()
-    beyond = 2 * density(arb(reach)) * fall / (1 - fall)
-    total = 1 + 2 * sum((density(arb(x)) for x in range(1, reach + 1)), arb(0)) + beyond.union(arb(0))
-    p = [density(arb(x)) / total for x in range(-reach - m, reach + 1)]
-    return Atoms(p, p[::-1], True, count, (beyond / total).upper(), True)
+    if kind == "geometric":
+        base = (-1 / scale).exp()
+        inner = [(1 - base) / (1 + base) * base ** (m - x) for x in range(1, m)]
+        return lattice([base**m / (1 + base), *inner, 1 / (1 + base)], count)
+    reach = int(min(MOST, 16 * float(scale) + 2))  # discrete Gaussian noise, cut where its tail falls geometrically
+    density = [(-(arb(x) ** 2) / (2 * scale**2)).exp() for x in range(reach + m + 1)]
+    beyond = 2 * density[reach] / ((reach / scale**2).exp() - 1)
+    total = 1 + 2 * sum(density[1 : reach + 1], ZERO) + beyond.union(ZERO)
+    return lattice([density[abs(x)] / total for x in range(-reach - m, reach + 1)], count, (beyond / total).upper())
+
+
+def lattice(p: list[arb], count: int, spare: arb = ZERO) -> Atoms:
+    return Atoms(p, p[::-1], True, count, spare, True)
+
+
+def finite(p0: list[Fraction], p1: list[Fraction], reverse: bool, count: int) -> Atoms:
+    """Two lists, with the outcomes of one likelihood ratio merged."""
+    masses: dict[Fraction, tuple[Fraction, Fraction]] = {}
+    for a, b in zip(p1, p0, strict=True):
+        share = a / (a + b) if a + b else Fraction(0)
+        before = masses.get(share, (Fraction(0), Fraction(0)))
+        masses[share] = (before[0] + a, before[1] + b)
+    ordered = [masses[share] for share in sorted(masses)]
+    even = all(a * b for a, b in ordered) and len({(a / b) / (c / d) for (c, d), (a, b) in pairwise(ordered)}) < 2
+    p, q = ([exact(mass[side]) for mass in ordered] for side in ((1, 0) if reverse else (0, 1)))
+    return Atoms(p, q, even or len(p) < 3, count, ZERO, False)
 
 
 class Pair:
     """All releases together, in one order of the two worlds."""
 
-    def __init__(self, releases: list[dict], reverse: bool) -> None:
+    def __init__(self, releases: list[dict[str, Any]], reverse: bool) -> None:
         laws = [law(release, reverse) for release in releases]
-        normal = [law for law in laws if isinstance(law, Normal)]
-        others = [law for law in laws if not isinstance(law, (Normal, Atoms))]
-        others += [Normal(sum((law.mu**2 for law in normal), arb(0)).sqrt())] if normal else []
+        normal = [law.mu**2 for law in laws if isinstance(law, Normal)]
         atoms = [law for law in laws if isinstance(law, Atoms)]
-        self.laws, self.symmetric = others + atoms, all(law.symmetric for law in laws)
-        falls = sum(law.count for law in laws if isinstance(law, SampledNormal))
-        self.blur = not normal and falls < 4
-        known = all(law.top is not None for law in self.laws)
-        self.top = sum((law.top * law.count for law in self.laws), arb(0)) if known else None
+        others = [law for law in laws if not isinstance(law, Normal | Atoms)]
+        others += [Normal(sum(normal, ZERO).sqrt())] if normal else []
+        self.laws, self.symmetric = [*others, *atoms], all(law.symmetric for law in laws)
+        self.blur = not normal and sum(law.count for law in laws if isinstance(law, SampledNormal)) < 4
+        tops = [law.top * law.count for law in self.laws if law.top is not None]
+        self.top = sum(tops, ZERO) if len(tops) == len(self.laws) else None
+        enumerable = len(others) < 2 and math.prod(law.size for law in atoms) <= MOST
+        self.closed = enumerable and all(law.closed for law in others)
         self.rest = others[0] if others else None
-        self.closed = len(others) < 2 and all(law.closed for law in others)
-        self.closed = self.closed and math.prod(law.size for law in atoms) <= MOST
-        self.outcomes, self.spare = [(arb(1), arb(1))], sum((law.spare * law.count for law in atoms), arb(0))
+        self.outcomes, self.spare = [(arb(1), arb(1))], sum((law.spare * law.count for law in atoms), ZERO)
         for each in atoms if self.closed else []:
             self.outcomes = [(a * p, b * q) for a, b in self.outcomes for p, q in each.outcomes()]
 
-    def approach(self, eps: arb) -> None:
-        """Prepares delta for thresholds about eps."""
-        if not self.closed:
-            self.inversion = Inversion(self.laws, float(eps), self.blur)
+    def approach(self, guess: Callable[[float], float] | float) -> float:
+        """Prepares delta for thresholds about a guess, or about the least value of a bound on them."""
+        if self.closed:
+            return 1.0
+        eps = guess if isinstance(guess, float) else guess(least(guess))
+        self.inversion = Inversion(self.laws, eps, self.blur)
+        return eps
+
+    def cumulant(self, c: float) -> float:
+        return float(sum((law.moment(acb(c)).real.log() * law.count for law in self.laws), ZERO))
 
     def hockey(self, p: arb, q: arb) -> arb:
-        """The integral of (p dP - q dQ)+ of the one law that is not enumerated, if there is one."""
+        """The integral of (p dP - q dQ)+ of the law that is not enumerated, if there is one."""
         if self.rest is None or p.is_zero() or q.is_zero():
-            return (p - q).max(arb(0))
+            return (p - q).max(ZERO)
         return p * self.rest.hockey(q / p)
 
     def delta(self, eps: arb) -> arb:
-        Clock.check()
         if self.top is not None and eps >= self.top:
-            return arb(0)
+            return ZERO
         if not self.closed:
-            return self.inversion.delta(eps).max(arb(0)).min(arb(1))
+            return self.inversion.delta(eps).max(ZERO).min(arb(1))
         t = eps.exp()
-        value = sum((self.hockey(p, t * q) for p, q in self.outcomes), arb(0))
-        return value.union(value + self.spare).max(arb(0)) if self.spare > 0 else value.max(arb(0))
-
-    def cumulant(self, c: float) -> float:
-        return float(sum((law.moment(acb(c)).real.log() * law.count for law in self.laws), arb(0)))
+        value = sum((self.hockey(p, t * q) for p, q in self.outcomes), ZERO).max(ZERO)
+        return value if self.spare.is_zero() else value.union(value + self.spare)
 
 
 def delta(pair: Pair, at: Fraction) -> arb:
-    pair.approach(exact(at))
+    pair.approach(float(at))
     return pair.delta(exact(at))
 
 
-def crossing(function: Callable[[float], float], low: float, high: float) -> float:
-    """About where a falling function is zero (Illinois' rule)."""
-    first, last, x = function(low), function(high), low
-    for _ in range(60):
-        x = low + (high - low) * first / (first - last)
-        value = function(x)
-        if abs(value) < 1e-12 or high - low < 1e-15 * high:
-            break
-        if value > 0:
-            low, first, last = x, value, last / 2
-        else:
-            high, last, first = x, value, first / 2
-    return x
-
-
 def epsilon(pair: Pair, at: Fraction) -> arb:
-    """The smallest eps >= 0 with delta(eps) <= at: proposed, then proven by delta on both sides of it."""
-    target = exact(at)
+    """The smallest eps >= 0 with delta(eps) <= at, from either side by bisection."""
     if at == 0 and pair.top is None:
         raise OpenError("at 0 the reading is infinite, or the largest loss is not known")
     if at == 0:
-        return pair.top
-    bound = lambda c: (pair.cumulant(c) - math.log(at) + c * math.log(c) - (1 + c) * math.log1p(c)) / c  # noqa: E731
-    high = 1.0 if pair.closed else max(1e-9, bound(least(bound)))  # Chernoff's
-    pair.approach(arb(high))
-    if pair.delta(arb(0)) <= target:
-        return arb(0)
-    while high < 1e9 and not pair.delta(arb(high)) <= target:
+        return pair.top or ZERO
+    target = exact(at)
+
+    def chernoff(c: float) -> float:
+        return (pair.cumulant(c) - math.log(at) + c * math.log(c) - (1 + c) * math.log1p(c)) / c
+
+    high = arb(max(1e-9, pair.approach(chernoff)))
+    if pair.delta(ZERO) <= target:
+        return ZERO
+    while high < 1e9 and not pair.delta(high) <= target:
         high *= 2
-    excess = lambda x: float((pair.delta(arb(x)).mid() / target).max(arb("1e-30")).log())  # noqa: E731
-    high = crossing(excess, 0.0, high)
-    x, nudge = arb(high), arb(high) * 1e-9
-    for _ in range(3):
-        here, there = pair.delta(x).mid(), pair.delta(x + nudge).mid()
-        x = (x + nudge * (here - target) / (here - there)).mid() if here > there else x
-    upper = proven(lambda w: pair.delta(x + w) <= target, x)
-    lower = proven(lambda w: w >= x or pair.delta(x - w) > target, x)
-    return (x - lower).max(arb(0)).union(x + upper)
-
-
-def proven(holds: Callable[[arb], bool], scale: arb) -> arb:
-    """The first of growing widths for which something is proven."""
-    for k in range(100, -2, -2):
-        if holds(scale * arb(2) ** -k):
-            return scale * arb(2) ** -k
-    raise OpenError("no threshold could be proven")
+    steps = 120 if pair.closed else 60
+    upper = furthest(lambda eps: pair.delta(eps) <= target, high, ZERO, steps)
+    if not pair.delta(ZERO) > target:
+        return ZERO.union(upper)
+    return upper.union(furthest(lambda eps: pair.delta(eps) > target, ZERO, upper, steps))
 
 
 def fnr(pair: Pair, at: Fraction) -> arb:
-    """The largest of h(t) = 1 - delta(log t) - t at, which is concave: Lemma 5."""
-    height = lambda t: 1 - pair.delta(t.log()) - t * exact(at)  # noqa: E731
-    low, high = -200.0, 700.0
-    for _ in range(1 if pair.closed else 3):
-        if not pair.closed:
-            bound = lambda c: (pair.cumulant(c) - math.log(at)) / (1 + c)  # noqa: E731
-            middle = (low + high) / 2 if high - low < 99 else bound(least(bound))
-            pair.approach(arb(middle))
-            low, high = middle - 3, middle + 2
-        while high - low > 1e-13 * max(1.0, abs(low)):
-            a, b = low + (high - low) / 3, high - (high - low) / 3
-            low, high = (a, high) if height(arb(a).exp()).mid() < height(arb(b).exp()).mid() else (low, b)
+    """The largest value of h(t) = 1 - delta(log t) - t at, which is concave: Lemma 5."""
+
+    def height(t: arb) -> arb:
+        return 1 - pair.delta(t.log()) - t * exact(at)
+
+    middle = pair.approach(lambda c: (pair.cumulant(c) - math.log(at)) / (1 + c))
+    low, high = (-200.0, 700.0) if pair.closed else (middle - 3 - abs(middle) / 2, middle + 1)
+    while high - low > 1e-13 * max(1.0, abs(low)):
+        a, b = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (a, high) if height(arb(a).exp()).mid() < height(arb(b).exp()).mid() else (low, b)
     t = arb((low + high) / 2).exp().mid()
     top = height(t)
-    rises = lambda w: height(t - w) <= top and height(t + w) <= top  # noqa: E731
-    w = proven(rises, t / 2)
-    return top.lower().union((2 * top - height(t - w).min(height(t + w))).upper())
+    for k in range(90, 1, -2):
+        w = (t * arb(2) ** -k).mid()
+        before, after = height(t - w), height(t + w)
+        if before <= top and after <= top:
+            return top.lower().union((2 * top - before.min(after)).upper())
+    raise OpenError("no threshold could be proven")
 
 
-def read(releases: list[dict], relation: str, reading: str, at: Fraction) -> arb:
+def enclose(releases: list[dict[str, Any]], relation: str, reading: str, at: Fraction) -> arb:
     """The reading, enclosed; of both orders the worse."""
-    orders = {"remove": [False], "add": [True], "both": [False, True]}[relation]
-    pairs = [Pair(releases, reverse) for reverse in orders]
+    pairs = [
+        Pair(releases, reverse) for reverse in (False, True) if relation in ("both", "add" if reverse else "remove")
+    ]
     if reading in ("advantage", "success"):
         value = delta(pairs[0], Fraction(0))  # the same in both orders
         return value if reading == "advantage" else (1 + value) / 2
-    values = [{"delta": delta, "epsilon": epsilon, "fnr": fnr}[reading](pair, at)
-              for pair in (pairs[:1] if pairs[0].symmetric else pairs)]  # fmt: skip
-    return reduce(arb.min if reading == "fnr" else arb.max, values)
+    if pairs[0].symmetric:
+        pairs = pairs[:1]
+    read = {"delta": delta, "epsilon": epsilon, "fnr": fnr}[reading]
+    return reduce(arb.min if reading == "fnr" else arb.max, [read(pair, at) for pair in pairs])
