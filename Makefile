@@ -22,7 +22,7 @@ QUICK   := -m "not slow and not spark" --ignore=tests/browser
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 comma   := ,
-EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
+EXTRAS  := data,spark,postgres,charts,pdf,web,accounting,opendp,release,fast
 
 .PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge mutants lock
 

@@ -28,8 +28,8 @@ ACROSS = {
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.
 BUDGET = {
-    "modules": 248, "lines": 92_383, "Any": 891, "cast": 98, "type: ignore": 26, "fmt: skip": 55, "late imports": 63,
-    "one importer": 1, "riddles": 0, "class names twice": 0, "parameters": 19,
+    "modules": 243, "lines": 91_493, "Any": 891, "cast": 98, "type: ignore": 26, "fmt: skip": 52, "late imports": 63,
+    "one importer": 0, "riddles": 0, "class names twice": 0, "parameters": 19,
 }  # fmt: skip
 RIDDLES = re.compile(
     r"told|said|asked|kept|seen|surely|around|beyond|faced|wanted|written|called|claimed|sentenced|drawn|parted|counted|"

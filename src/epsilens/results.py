@@ -123,7 +123,7 @@ class Result:
         return presenter().html(self._shown(pictures=True))
 
     def to_pdf(self) -> bytes:
-        """What the page shows as a PDF on A4, with its charts; nothing to install."""
+        """What the page shows as a PDF on A4, with its charts; needs the extra ``pdf``."""
         return presenter().pdf(self._shown(pictures=True))
 
     def to_dict(self) -> dict[str, Any]:

@@ -365,6 +365,14 @@ def test_charts_need_no_extra(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert shown.out.count('<svg role="img" aria-label="ROC curve: ') == 2
 
 
+def test_a_pdf_without_its_extra_is_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    target = tmp_path / "x.pdf"
+    shown = run("explain", "laplace", "--epsilon", "1", "--output", str(target))
+    assert (shown.code, shown.out, target.exists()) == (2, "", False)
+    assert shown.err == "epsilens: a PDF needs the package 'typst': install it with pip install 'epsilens[pdf]'\n"
+
+
 # -- as a process -------------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ Start: data
 account: release
 assess: data
 init: data
+pdf: pdf
 png: charts
 release: data
 """

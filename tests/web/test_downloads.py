@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from tests.show.pdf.read import words_of
+from tests.show.read_pdf import pages_of, words_of
 
+import epsilens as el
+from epsilens.show import charts
+from epsilens.show.explanation import explain
 from epsilens.web.form import EXAMPLES
+from epsilens.web.pages import in_base64, picture, result_file, sent_pdf
 
 VIEWS = {
     "explain": "mechanism=laplace&epsilon=1",
@@ -66,11 +71,22 @@ def test_curves_are_files(client: Any, kind: str) -> None:
         assert client.get(f"{path}.{kind}?{query}").content.startswith(start)
 
 
+def test_without_its_extra_a_pdf_is_a_sentence_and_the_rest_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
+    about = explain(el.laplace(epsilon=1.0))
+    chart = charts.marked(about.overview.curves["roc"])
+    sent = sent_pdf(in_base64(about.to_pdf), "assessment.pdf")
+    for made in (result_file(about, "explain", "pdf"), picture(chart, "roc", "pdf"), sent):
+        assert made.status_code == 422
+        assert "install it with pip install &#39;epsilens[pdf]&#39;" in bytes(made.body).decode()
+    assert result_file(about, "explain", "html").status_code == 200
+
+
 def test_the_report_and_the_board_s_sheet_are_pdfs(client: Any) -> None:
     query = urlencode({"yaml": EXAMPLES["epsilens:rand-hie"]})
     report = client.get(f"/assess.pdf?{query}")
     assert report.content.startswith(b"%PDF")
     assert "Lower" in " ".join(words_of(report.content))
     sheet = client.get(f"/assess.board.pdf?{query}")
-    assert sheet.content.count(b"/Type /Page ") == 1
+    assert len(pages_of(sheet.content)) == 1
     assert f"/assess.board.pdf?{query.split('&')[0][:20]}" in client.get(f"/assess/board?{query}").text

@@ -30,7 +30,6 @@ from ..catalogue.readings import READINGS
 from ..data.tables.columns import DateOrder
 from ..data.tables.sources import File, bundled_dataset, names, source_of
 from ..errors import EpsilensError, InputError
-from ..show.charts.pdf import pdf
 from .form import (
     DEFAULT_TABLE,
     EXAMPLES,
@@ -57,7 +56,18 @@ from .form import (
 )
 from .jobs import Job, JobState, assess_answer, job_answer
 from .limits import RequestError
-from .pages import PICTURES, STYLES, LRUCache, as_json, assessment_csv, attachment, file_of, message_page, render
+from .pages import (
+    PICTURES,
+    STYLES,
+    LRUCache,
+    as_json,
+    assessment_csv,
+    attachment,
+    file_of,
+    message_page,
+    render,
+    sent_pdf,
+)
 from .picker import COMPARISONS, ColumnFamily, entry_of, family_of
 from .release import release_refusal
 from .uploads import EXTENSIONS, Upload
@@ -397,9 +407,10 @@ def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
     one = made[place] if 0 <= place < len(made) else {}
     if kind not in PICTURES or not one.get("png" if kind == "png" else "svg"):
         return message_page(404, "Assess", "No picture", "There is no such picture.")
-    drawn: str = one["svg"]
-    content = base64.b64decode(one["png"]) if kind == "png" else pdf(drawn) if kind == "pdf" else drawn.encode()
-    return file_of(content, f"{one['name']}.{kind}", PICTURES[kind])
+    name = f"{one['name']}.{kind}"
+    if kind == "pdf":
+        return sent_pdf(one["pdf"], name)
+    return file_of(base64.b64decode(one["png"]) if kind == "png" else one["svg"].encode(), name, PICTURES[kind])
 
 
 @router.get("/assess/job/{id}/board")
@@ -440,10 +451,9 @@ def _file(made: Any, text: str, kind: str) -> Response:
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
     if kind == "csv":
         return attachment(assessment_csv(made["data"]), "assessment.csv", "text/csv; charset=utf-8")
-    if kind == "pdf":
-        return file_of(base64.b64decode(made["pdf"]), "assessment.pdf", PICTURES["pdf"])
-    if kind == "board.pdf":
-        return file_of(base64.b64decode(made["board"]["pdf"]), "board.pdf", PICTURES["pdf"])
+    if kind in ("pdf", "board.pdf"):
+        one, name = (made, "assessment.pdf") if kind == "pdf" else (made["board"], kind)
+        return sent_pdf(one["pdf"], name)
     if kind == "board":
         return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")

@@ -280,10 +280,12 @@ def is_quick(path: str, query: str) -> bool:
     (True, False)
     >>> is_quick("/compare", "a=laplace:epsilon=1&b=gaussian:psi=1"), is_quick("/compare", "a=top-k:k=3")
     (True, False)
+    >>> is_quick("/explain.html", "mechanism=laplace"), is_quick("/explain.pdf", "mechanism=laplace")  # it is typeset
+    (True, False)
     """
     if path == "/api" or _is_one_of(_NOT_COMPUTED, path):
         return True
-    if _is_one_of(_ALWAYS_LONG, path):
+    if path.endswith(".pdf") or _is_one_of(_ALWAYS_LONG, path):
         return False
     named = {"laplace"}
     for key, value in parse_qsl(query, keep_blank_values=True):

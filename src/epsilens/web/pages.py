@@ -6,6 +6,7 @@ The pieces of HTML the views share come from the report, so that page, report an
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -24,7 +25,7 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..catalogue.mechanisms import MECHANISMS, Purpose
-from ..errors import EpsilensError, InputError
+from ..errors import EpsilensError, InputError, MissingExtra
 from ..results import Result
 from ..show import charts
 from ..show.charts.chart import POLICY
@@ -206,7 +207,7 @@ def kind_of(request: Request) -> str:
 def result_file(result: Result, name: str, kind: str) -> Response:
     """A result as a file of a kind; its JSON is named without what follows a dash."""
     if kind == "pdf":
-        return file_of(result.to_pdf(), f"{name}.pdf", KINDS["pdf"])
+        return pdf_file(result.to_pdf, f"{name}.pdf")
     if kind == "json":
         return attachment(as_json(result.to_dict()), f"{name.partition('-')[0]}.json", KINDS["json"])
     if kind == "csv":
@@ -214,6 +215,33 @@ def result_file(result: Result, name: str, kind: str) -> Response:
     else:
         text = result.to_html()
     return attachment(text, f"{name}.{kind}", KINDS[kind])
+
+
+def pdf_file(make: Callable[[], bytes], name: str) -> Response:
+    """A PDF as it is made, or the sentence that says what is missing."""
+    try:
+        return file_of(make(), name, PICTURES["pdf"])
+    except EpsilensError as error:
+        return no_file(problem_of(error))
+
+
+def in_base64(make: Callable[[], bytes]) -> str:
+    """A file that a process sends along, or nothing where the extra that makes it is not there."""
+    try:
+        return base64.b64encode(make()).decode("ascii")
+    except MissingExtra:
+        return ""
+
+
+def sent_pdf(sent: str, name: str) -> Response:
+    """A PDF that a process has sent along, or the sentence that says what it lacked."""
+
+    def unpacked() -> bytes:
+        if not sent:
+            raise MissingExtra("typst", extra="pdf", purpose="a PDF")
+        return base64.b64decode(sent)
+
+    return pdf_file(unpacked, name)
 
 
 def message_page(

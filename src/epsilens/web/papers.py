@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -21,10 +22,10 @@ from markupsafe import Markup
 from ..errors import EpsilensError, InputError
 from ..papers import CITATIONS, PAPERS, Agreement, named, reproduction
 from ..papers.items import ERRATA, holds
-from ..show.charts.pdf import pdf
 from ..show.render import html
+from ..show.typesetting import drawings_pdf
 from .limits import RequestError, ServerLimits, checked_answer, sentence_of
-from .pages import STYLES, as_json, attachment, file_of, message_page, render
+from .pages import STYLES, as_json, attachment, in_base64, message_page, render, sent_pdf
 from .pool import Call, Pool, reading_allowance
 
 #: What the checks of the errata are asked for by.
@@ -48,6 +49,11 @@ def paper_content(name: str) -> dict[str, Any]:
                     "files": {
                         file: text for file, text in item.files.items() if text.strip()
                     },  # drawings have no numbers
+                    "pdfs": {
+                        f"{file[:-4]}.pdf": in_base64(partial(drawings_pdf, [text]))
+                        for file, text in item.files.items()
+                        if file.endswith(".svg")
+                    },
                 }
                 for item in paper.items
             ],
@@ -214,7 +220,8 @@ async def paper_file(request: Request, paper: str, file: str) -> Response:
     files = {known: text for item in found["items"] for known, text in item["files"].items()}
     stem, _, kind = file.rpartition(".")
     if kind == "pdf" and f"{stem}.svg" in files:
-        return file_of(pdf(files[f"{stem}.svg"]), f"{name}-{file}", "application/pdf")
+        sent = {known: text for item in found["items"] for known, text in item["pdfs"].items()}
+        return sent_pdf(sent[file], f"{name}-{file}")
     if file not in files:
         return _missing(f"There is no file {file[:60]!r} of this paper: take one that its page links.")
     return attachment(files[file], f"{name}-{file}", _KINDS[kind])

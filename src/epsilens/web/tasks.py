@@ -22,7 +22,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from ..data.tables.columns import parse_columns
 from ..data.tables.engines import Engine
 from ..data.tables.sources import Bundled, bundled_dataset, names, source_of
 from ..data.tables.table import OpenTable, open_table
-from ..errors import EpsilensError, InputError, MissingExtra
+from ..errors import EpsilensError, InputError
 from ..ledger.ledger import Ledger
 from ..plan.file import parse_yaml, read_release
 from ..plan.labels import normalized_plan
@@ -54,6 +54,7 @@ from ..show.presenters import document
 from ..show.releases import PLAN
 from ..show.render import html
 from ..show.render.pdf import to_pdf
+from .pages import in_base64
 from .papers import paper_content
 from .pool import Message, TaskRequest
 
@@ -187,10 +188,10 @@ def _assess(work: Task) -> Message:
         "fragment": "\n".join(parts[:at]),
         "rest": "\n".join(parts[at:]),
         "html": html.page(document, parts),
-        "pdf": _base64(to_pdf(document)),
+        "pdf": in_base64(partial(to_pdf, document)),
         "board": {
             "html": html.page(sheet),
-            "pdf": _base64(to_pdf(sheet)),
+            "pdf": in_base64(partial(to_pdf, sheet)),
             "sheet": "\n".join(html.sections(sheet)),
             "kind": sheet.kind,
             "aside": sheet.aside,
@@ -200,10 +201,6 @@ def _assess(work: Task) -> Message:
         "panel": shares_panel({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
     }
-
-
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
 
 
 def _pictures(document: Document) -> list[dict[str, str]]:
@@ -226,10 +223,8 @@ def _pictures(document: Document) -> list[dict[str, str]]:
                 continue
             told = str(chart.spec.get("title", {}).get("text", "")) or section.heading
             said = f"Simulated releases: {figure.caption}" if figure.caption else told
-            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light"), "png": ""}
-            with suppress(MissingExtra):
-                one["png"] = _base64(chart.png())
-            made.append(one)
+            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light")}
+            made.append({**one, "png": in_base64(chart.png), "pdf": in_base64(chart.pdf)})
     return made
 
 
@@ -390,7 +385,7 @@ def _release(work: Task) -> Message:
             "account": made.account,
             "head": made.head,
             "fragment": "\n".join(html.sections(document(made))),
-            "files": {form.value: _base64(file_content(made, form)) for form in OutputFormat},
+            "files": {form.value: base64.b64encode(file_content(made, form)).decode("ascii") for form in OutputFormat},
         }
 
 

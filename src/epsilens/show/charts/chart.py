@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...errors import InputError, MissingExtra, type_phrase
-from ..pdf.page import written
-from .pdf import page_of
+from ..typesetting import drawings_pdf
 from .renderers import DARK, LIGHT, Palette, beside, colours, named, plot, resolved, svg
 
 if TYPE_CHECKING:
@@ -122,9 +121,9 @@ class Chart:
         )
 
     def pdf(self, palette: str = "light", width: int | None = None) -> bytes:
-        """The chart as a PDF page of its own size: lines and letters, sharp on any paper; nothing to install."""
+        """The chart as a PDF page of its own size: lines and letters, sharp on any paper; needs the extra ``pdf``."""
         chosen = _light_or_dark(palette)
-        return written([page_of(svg(self.definition(width), chosen), chosen["paper"])], self.title)
+        return drawings_pdf([svg(self.definition(width), chosen)], self.title, chosen["paper"])
 
     @property
     def title(self) -> str:
@@ -191,8 +190,7 @@ class Charts:
     def pdf(self, palette: str = "light") -> bytes:
         """A PDF with a page for each chart."""
         chosen = _light_or_dark(palette)
-        each = [page_of(svg(chart.definition(), chosen), chosen["paper"]) for chart in self.charts]
-        return written(each, self.title)
+        return drawings_pdf([svg(chart.definition(), chosen) for chart in self.charts], self.title, chosen["paper"])
 
     @property
     def title(self) -> str:

@@ -303,7 +303,7 @@ def _dot(mark: Mapping[str, Any], at: Point) -> str:
     radius = (mark["size"] ** 0.5) / 2  # Vega's size is the square of the circle's width
     line = f' stroke="{mark["stroke"]}" stroke-width="{mark["strokeWidth"]:g}"' if "stroke" in mark else ""
     fill = mark["color"] if mark.get("filled") else mark["fill"]
-    faint = f' opacity="{mark["opacity"]:g}"' if mark["opacity"] != 1 else ""
+    faint = f' fill-opacity="{mark["opacity"]:g}"' if mark["opacity"] != 1 else ""
     return f'<circle cx="{_n(at[0])}" cy="{_n(at[1])}" r="{radius:.2f}" fill="{fill}"{line}{faint}/>'
 
 

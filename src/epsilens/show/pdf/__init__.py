@@ -1,1 +1,0 @@
-"""PDF files, written here: pages of lines and words, with the fonts they need inside."""
