@@ -24,8 +24,7 @@ import numpy as np
 from epsilens.auditing.audit import Game, audit, audit_source
 from epsilens.auditing.bounds import fixed_p_value
 from epsilens.auditing.canaries import Canaries, epsilon_bound, guesses_to_make, mu_bound
-from epsilens.auditing.claims import ClaimLines, claim_of, gdp_lines
-from epsilens.auditing.result import StopReason
+from epsilens.auditing.result import ClaimLines, StopReason, claim_of, gdp_lines
 from epsilens.auditing.sources import BatchSource, Bits
 
 try:

@@ -30,8 +30,7 @@ import numpy as np
 import epsilens as el
 from epsilens.auditing.audit import Game, audit_source
 from epsilens.auditing.bounds import fixed_p_value
-from epsilens.auditing.claims import ClaimLines, claim_of
-from epsilens.auditing.result import StopReason
+from epsilens.auditing.result import ClaimLines, StopReason, claim_of
 from epsilens.auditing.sources import BatchSource
 
 Rng = np.random.Generator

@@ -65,7 +65,7 @@ def main() -> None:
     import duckdb
 
     import epsilens as el
-    from epsilens.assessment.guarantee import plan_guarantee
+    from epsilens.assessment.provenance import plan_guarantee
     from epsilens.publish.answers import draw_answers, drawings_of
     from epsilens.publish.release import exact_cells
 

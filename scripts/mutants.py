@@ -4,7 +4,7 @@ Usage::
 
     python -m scripts.mutants faults                      # each fault of the list of defects, put back
     python -m scripts.mutants systematic --sample 60      # small changes all over the code that decides a number
-    python -m scripts.mutants systematic --only plan/noise --sample 1000
+    python -m scripts.mutants systematic --only plan/contribution --sample 1000
 
 A *fault* is a piece of the code as it was when it was wrong (:mod:`tests.mutants.faults`). A *mutant* is one operator,
 constant or name changed. A mutant that changes none of the numbers of :mod:`tests.mutants.numbers`, and breaks none, is

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from scipy.special import ndtr
 
 from epsilens.assessment.worst_case import MovementPair, WorstCase
-from epsilens.auditing.claims import ClaimLines
+from epsilens.auditing.result import ClaimLines
 from epsilens.data.queries import Noise
 from epsilens.plan.cells import Cells, Draw, draws_of, unit_of
 from epsilens.plan.model import Release

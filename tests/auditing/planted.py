@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.claims import ClaimLines, claim_of
 from epsilens.auditing.pairs import MadeUpRows, NeighbourTables, PairKind, plan_pairs
 from epsilens.auditing.pipelines import ReleaseSource, plan_claim, secret_claim
+from epsilens.auditing.result import ClaimLines, claim_of
 from epsilens.plan import answers, cells, scan_plan
 from epsilens.plan.contribution import NoisyNumber
 from epsilens.plan.file import read_release

@@ -20,9 +20,9 @@ from tests.references.brute.plans import frame, make
 from epsilens.assessment.adversaries import Setting
 from epsilens.assessment.risks import group_risks
 from epsilens.assessment.worst_case import MovementPair, WorstCase
-from epsilens.auditing.claims import claim_of
 from epsilens.auditing.pairs import MadeUpRows, PairKind, Row
 from epsilens.auditing.pipelines import plan_claim, secret_claim
+from epsilens.auditing.result import claim_of
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import cells_of_rows

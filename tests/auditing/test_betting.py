@@ -20,8 +20,8 @@ from epsilens.auditing.betting import (
     log_capital,
     log_precision_capital,
 )
-from epsilens.auditing.claims import ClaimLines, claim_of, gdp_lines, single_line
 from epsilens.auditing.outcomes import MOST_CELLS, ScoreAttack, perfect_attack
+from epsilens.auditing.result import ClaimLines, claim_of, gdp_lines, single_line
 
 #: Outcomes 0…3; the events name the second world on the first two and the first on the others, the second on 0 and 1
 #: alone, on 0 alone, and the first on 3 alone.

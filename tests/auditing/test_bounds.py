@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import beta, binom, norm
 
 from epsilens.auditing.bounds import GuessCounts, clopper_pearson, largest_epsilon, p_value
-from epsilens.auditing.claims import claim_of
+from epsilens.auditing.result import claim_of
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (3, 5), (5, 5), (75, 100), (1999, 2000)])

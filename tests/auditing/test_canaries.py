@@ -27,8 +27,7 @@ from epsilens.auditing.canaries import (
     recursion_p,
     recursion_refutes,
 )
-from epsilens.auditing.claims import ClaimLines, claim_of, single_line
-from epsilens.auditing.result import AuditVerdict, FindingKind
+from epsilens.auditing.result import AuditVerdict, ClaimLines, FindingKind, claim_of, single_line
 from epsilens.errors import InputError
 
 

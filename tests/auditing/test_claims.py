@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import epsilens as el
-from epsilens.auditing.claims import claim_of, gdp_lines, level_of
+from epsilens.auditing.result import claim_of, gdp_lines, level_of
 
 
 def gaussian_delta(mu: float, eps: np.ndarray) -> np.ndarray:

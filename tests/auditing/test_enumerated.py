@@ -16,8 +16,8 @@ from scipy.stats import multinomial
 from epsilens.auditing.audit import Game
 from epsilens.auditing.betting import History, log_capital
 from epsilens.auditing.bounds import GuessCounts, p_value
-from epsilens.auditing.claims import ClaimLines, claim_of
 from epsilens.auditing.outcomes import ScoreAttack
+from epsilens.auditing.result import ClaimLines, claim_of
 from epsilens.auditing.sources import CallSource
 
 Pair = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]

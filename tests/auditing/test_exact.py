@@ -24,9 +24,9 @@ from epsilens.assessment.adversaries import ADVERSARIES, Setting
 from epsilens.assessment.assess import assess
 from epsilens.assessment.worst_case import WorstCase
 from epsilens.auditing.audit import audit_source
-from epsilens.auditing.claims import ClaimLines, claim_of, single_line
 from epsilens.auditing.pairs import MadeUpRows, PairKind
 from epsilens.auditing.pipelines import plan_claim, secret_claim
+from epsilens.auditing.result import ClaimLines, claim_of, single_line
 from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements, correlation_factors

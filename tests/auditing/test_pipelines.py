@@ -19,11 +19,10 @@ import pytest
 
 from epsilens.auditing import external
 from epsilens.auditing.audit import audit
-from epsilens.auditing.claims import parse_claim
 from epsilens.auditing.external import CommandSource, WorkerSource, command_words
 from epsilens.auditing.pairs import PairKind, table_pairs
 from epsilens.auditing.pipelines import GROUPS_PAIR, GroupsSource, ReleaseSource, audit_external, audit_plan, plan_claim
-from epsilens.auditing.result import Audits, AuditVerdict, StopReason
+from epsilens.auditing.result import Audits, AuditVerdict, StopReason, parse_claim
 from epsilens.auditing.sources import NoAnswer, RunFailure, UnreadableAnswer
 from epsilens.errors import InputError, LimitError
 from epsilens.plan.cells import cells

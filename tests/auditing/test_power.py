@@ -13,8 +13,7 @@ from tests.auditing.planted import BUGS, Bug, halved
 
 from epsilens.auditing.audit import Game, audit, audit_source
 from epsilens.auditing.bounds import fixed_p_value
-from epsilens.auditing.claims import claim_of
-from epsilens.auditing.result import AuditVerdict, StopReason
+from epsilens.auditing.result import AuditVerdict, StopReason, claim_of
 from epsilens.auditing.sources import BatchSource
 from epsilens.plan.file import read_release
 from epsilens.publish.answers import AccountMismatchError, drawings_of

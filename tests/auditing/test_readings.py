@@ -13,8 +13,7 @@ import epsilens as el
 from epsilens.auditing.audit import audit
 from epsilens.auditing.betting import History, claim_broken, least_unrefuted
 from epsilens.auditing.canaries import audit_guesses
-from epsilens.auditing.claims import claim_of
-from epsilens.auditing.result import Audit, Audits, PairAudit
+from epsilens.auditing.result import Audit, Audits, PairAudit, claim_of
 
 LEVEL = 0.1
 LEAK = 0.05

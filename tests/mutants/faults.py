@@ -43,7 +43,7 @@ FAULTS = (
         (f"{PLANS}[1.2]", "tests/plan/test_cells.py"),
     ),
     Fault(
-        "1.3", "several people x names of groups", "plan/noise.py",
+        "1.3", "several people x names of groups", "plan/contribution.py",
         "    if alone * len(hidden) > _MOST_SHARED:\n",
         "    if people > 1:  # all of them in one group\n        return float(hidden[-1] * -(-alone // len(hidden)))\n"
         "    if alone * len(hidden) > _MOST_SHARED:\n",

@@ -17,7 +17,7 @@ from tests.plan.test_cells import ASKED, LIMITED, SCHEMA, crowd, plain_rows, pla
 
 import epsilens as el
 from epsilens.assessment.adversaries import Setting, met_adversaries
-from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.provenance import plan_guarantee
 from epsilens.assessment.risks import group_risks, sample_people
 from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError

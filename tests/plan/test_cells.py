@@ -15,13 +15,12 @@ from tests.engines.conftest import _place, on_postgres, on_sqlite, place, server
 from tests.engines.places import Place
 
 import epsilens as el
-from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.provenance import plan_guarantee
 from epsilens.data.tables.dialect import SumSteps
 from epsilens.data.tables.table import open_table
 from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import NoisyNumber
+from epsilens.plan.contribution import NoisyNumber, contribution
 from epsilens.plan.file import read_release
-from epsilens.plan.noise import contribution
 from epsilens.worlds import Relation
 
 

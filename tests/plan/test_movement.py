@@ -18,7 +18,14 @@ from tests.references.brute.worlds import TooMany, worst_pairs
 
 import epsilens as el
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
-from epsilens.plan.contribution import NoisyNumber, PersonContribution
+from epsilens.plan.contribution import (
+    NoisyNumber,
+    PersonContribution,
+    name_delta,
+    name_probability,
+    scale_of,
+    threshold_of,
+)
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 from epsilens.plan.movement import (
@@ -29,7 +36,6 @@ from epsilens.plan.movement import (
     movements,
     secret_queries,
 )
-from epsilens.plan.noise import name_delta, name_probability, scale_of, threshold_of
 from epsilens.worlds import Relation
 
 A, T, N, P = NoisyNumber.ANSWER, NoisyNumber.TOTAL, NoisyNumber.SIZE, NoisyNumber.PEOPLE

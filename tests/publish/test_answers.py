@@ -33,7 +33,7 @@ from tests.publish.laws import (
 )  # fmt: skip
 
 import epsilens as el
-from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.provenance import plan_guarantee
 from epsilens.cli.app import app
 from epsilens.cli.console import run
 from epsilens.data.tables.table import open_table

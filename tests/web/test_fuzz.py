@@ -11,8 +11,8 @@ from tests.examples import examples
 
 from epsilens.errors import EpsilensError
 from epsilens.web.app import create_app
-from epsilens.web.jobs import Job, JobState
 from epsilens.web.limits import ServerLimits
+from epsilens.web.pool import Job, JobState
 from epsilens.web.tasks import Task
 from epsilens.web.worker import task_answer
 

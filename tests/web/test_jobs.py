@@ -15,9 +15,8 @@ pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.errors import InputError
 from epsilens.web.form import EXAMPLES
-from epsilens.web.jobs import Job, Jobs, JobState
 from epsilens.web.limits import RequestError, ServerLimits
-from epsilens.web.pool import Call, Pool, Source
+from epsilens.web.pool import Call, Job, Jobs, JobState, Pool, Source
 from epsilens.web.tasks import TASKS, Task
 from epsilens.web.uploads import Upload
 from epsilens.web.worker import task_answer

@@ -35,9 +35,8 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..numerics.roots import safe_boundary
 from ..plan.answers import ExactAnswer, answers_of
-from ..plan.contribution import NoisyNumber, PersonContribution
+from ..plan.contribution import NoisyNumber, PersonContribution, contributions
 from ..plan.model import ERROR, Release, ReleaseQuery
-from ..plan.noise import contributions
 from .error_law import LEVEL, AnswerColumns, ErrorLaw, additive_error, error_law, joint_level
 
 #: The largest ε anything is read at: a limit that holds there is never broken.

@@ -22,6 +22,7 @@ from ..data.scan.answer_combinations import AnswerCombination
 from ..data.scan.result import Scan, combination_experiment
 from ..experiment import Experiment, compose_counted
 from ..mechanisms.noise import gaussian
+from ..plan.contribution import contribution, psi_of, scale_of
 from ..plan.model import BackgroundKnowledge, Release
 from ..plan.movement import (
     AdversaryQuestion,
@@ -33,7 +34,6 @@ from ..plan.movement import (
     secret_queries,
     worst_factor,
 )
-from ..plan.noise import contribution, psi_of, scale_of
 from .worst_case import MovementPair, WorstCase, movement_pair
 
 

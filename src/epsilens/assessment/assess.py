@@ -26,21 +26,24 @@ from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.answers import ExactAnswer, answers_of
+from ..plan.contribution import unprotected_names
 from ..plan.file import dotted_path, error_place, read_release
 from ..plan.labels import mentioned_columns, normalized_plan
 from ..plan.model import CorrelationSource, Release, Split
 from ..plan.movement import CorrelationFactor, correlation_factors
-from ..plan.noise import unprotected_names
 from ..results import ChartLike, ChartsLike, Result, presenter
 from .accuracy import Proposal, QueryAccuracy, accuracy_of, candidates_of, losing_choices, proposals, with_error_limit
 from .adversaries import Setting
-from .figures import ReleaseFigures, SimulatedReleases, SplitFigures, release_figures, simulated_releases, split_figures
-from .guarantee import LedgerHeadroom, fits_ledger, guarantee_sentence, ledger_headroom, plan_guarantee
 from .provenance import (
+    LedgerHeadroom,
     Precedent,
     TableCaution,
     assumptions,
+    fits_ledger,
+    guarantee_sentence,
+    ledger_headroom,
     owned_rows,
+    plan_guarantee,
     precedents,
     reproduction_record,
     spelling_cautions,
@@ -61,7 +64,16 @@ from .risks import (
     sample_people,
     typical_risk,
 )
-from .split import SplitComparison, compare_splits
+from .split import (
+    ReleaseFigures,
+    SimulatedReleases,
+    SplitComparison,
+    SplitFigures,
+    compare_splits,
+    release_figures,
+    simulated_releases,
+    split_figures,
+)
 from .verdict import AllowedEpsilon, Verdict, allowed_epsilon, judge, needed_epsilon, sufficient_epsilon
 
 SCHEMA = 2

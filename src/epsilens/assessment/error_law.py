@@ -36,9 +36,8 @@ from ..data.queries import Noise, QueryKind
 from ..mechanisms.noise import noise_quantile, noise_tail
 from ..numerics.roots import root
 from ..plan.answers import ExactAnswer
-from ..plan.contribution import NoisyNumber, noisy_numbers
+from ..plan.contribution import NoisyNumber, noisy_numbers, scale_of, threshold_of
 from ..plan.model import Release
-from ..plan.noise import scale_of, threshold_of
 
 _TINY = 1e-300  # instead of 0, where something is divided by it
 _FAR = 2000.0  # noise scales: e^{-2000} is 0

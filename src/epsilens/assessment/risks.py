@@ -47,12 +47,11 @@ from ..plan.answers import (
     rows_of_owners,
     with_row_hash,
 )
-from ..plan.contribution import NoisyNumber, noisy_numbers
+from ..plan.contribution import NoisyNumber, contribution, name_probability, noisy_numbers, scale_of
 from ..plan.file import error_place
 from ..plan.labels import display_label
 from ..plan.model import Release
 from ..plan.movement import AdversaryQuestion, movements
-from ..plan.noise import contribution, name_probability, scale_of
 from ..plan.scan_plan import Need, QueryColumns, Survey, content_columns, needs_of, query_columns, survey
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import AdversaryEntry, AdversaryGoal, Setting, met_adversaries

@@ -40,10 +40,9 @@ from ..laws.finite import Finite
 from ..laws.laplace import has_closed_form, laplace_vector_delta
 from ..mechanisms.noise import gaussian, laplace
 from ..numerics.roots import safe_boundary
-from ..plan.contribution import NoisyNumber
+from ..plan.contribution import NoisyNumber, log_hidden_probability, scale_of
 from ..plan.model import Release
 from ..plan.movement import Movement
-from ..plan.noise import log_hidden_probability, scale_of
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from ..errors import InputError, type_phrase
 from ..numerics.formatting import short_repr
 from .betting import ALWAYS, History, claim_broken, learn_attacks, learn_events, log_capital
 from .bounds import Evidence, fixed_result, sequential_result
-from .claims import level_of, parse_claim
 from .outcomes import Outcomes, Reader, ScoreAttack, concatenate_outcomes, entry_limit
-from .result import Audit, Finding, FindingKind, StopReason, find_anomalies
+from .result import Audit, Finding, FindingKind, StopReason, find_anomalies, level_of, parse_claim
 from .sources import (
     BatchSource,
     Bits,

@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
-from .claims import ClaimLines, single_line
 from .outcomes import Outcomes, ScoreAttack, Statistic, fixed_statistics, learnt_statistics, score_attack
+from .result import ClaimLines, single_line
 from .sources import Bits
 
 #: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of

@@ -53,9 +53,18 @@ from .betting import (
     log_capital,
     log_precision_capital,
 )
-from .claims import ClaimLines, gdp_lines, single_line
 from .outcomes import Codebook, Feature, Reader, Statistic, perfect_attack
-from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind, StopReason
+from .result import (
+    AttackEvent,
+    Audit,
+    AuditVerdict,
+    ClaimLines,
+    Finding,
+    FindingKind,
+    StopReason,
+    gdp_lines,
+    single_line,
+)
 
 _RATE_SHARE = 0.1  # of the level, for how often the attacker speaks
 

@@ -38,8 +38,18 @@ from ..checks import Array
 from ..errors import InputError
 from .betting import least_unrefuted
 from .bounds import capped_at_claim, claim_excess, claimed_readings
-from .claims import ClaimLines, gdp_lines, level_of, parse_claim, single_line
-from .result import AttackEvent, Audit, AuditVerdict, Finding, FindingKind
+from .result import (
+    AttackEvent,
+    Audit,
+    AuditVerdict,
+    ClaimLines,
+    Finding,
+    FindingKind,
+    gdp_lines,
+    level_of,
+    parse_claim,
+    single_line,
+)
 from .sources import Bits
 
 if TYPE_CHECKING:
@@ -88,7 +98,7 @@ def _inverse_tradeoff(claim: ClaimLines) -> Callable[[float], float]:
 def recursion_refutes(m: int, r: int, v: int, claim: ClaimLines, alpha: float = 0.05) -> bool:
     """Whether v right of r refute a claim at level α, by the recursion.
 
-    >>> from epsilens.auditing.claims import claim_of
+    >>> from epsilens.auditing.result import claim_of
     >>> [recursion_refutes(1000, 100, 95, claim_of((epsilon, 1e-3))) for epsilon in (2.07, 2.1)]
     [True, False]
     """
@@ -138,7 +148,7 @@ def exact_p(m: int, r: int, v: int, claim: ClaimLines) -> float:
     Maximise Σ_{k≤r−v} P_k subject to, at each ε, Σ_k [(x_k − e^ε·y_k)₊ + (y_k − e^ε·x_k)₊] ≤ (m/r)·δ(ε), where
     x_k = P_k(r−k)/r and y_k = P_{k+1}(k+1)/r. Fewer lines allow more, so any set of them is valid.
 
-    >>> from epsilens.auditing.claims import claim_of
+    >>> from epsilens.auditing.result import claim_of
     >>> round(exact_p(20, 20, 17, claim_of(1.0)) / pure_p(20, 17, 1.0), 6)
     1.0
     """

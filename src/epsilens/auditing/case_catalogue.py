@@ -33,8 +33,7 @@ from ..numerics.formatting import json_value
 from ..numerics.values import ValueSemantics
 from ..results import SentenceResult
 from .audit import audit
-from .claims import level_of
-from .result import Audit, AuditVerdict
+from .result import Audit, AuditVerdict, level_of
 
 #: What is audited: a function of one input, or of an input and a number of runs where the case is batched.
 Mechanism = Callable[..., object]

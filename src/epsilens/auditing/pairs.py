@@ -37,9 +37,8 @@ from ..data.tables.conditions import columns_of, condition
 from ..data.tables.table import open_table
 from ..errors import InputError
 from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
-from ..plan.contribution import NoisyNumber
+from ..plan.contribution import NoisyNumber, contribution, threshold_of
 from ..plan.model import Release, Size
-from ..plan.noise import contribution, threshold_of
 from ..plan.scan_plan import needs_of
 from ..publish.release import synthetic_rows
 from ..worlds import Relation

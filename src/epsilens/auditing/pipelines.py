@@ -39,7 +39,7 @@ import numpy as np
 
 from .. import checks
 from ..assessment.adversaries import Setting
-from ..assessment.guarantee import plan_guarantee
+from ..assessment.provenance import plan_guarantee
 from ..checks import Array
 from ..errors import InputError, LimitError
 from ..experiment import Experiment
@@ -54,10 +54,19 @@ from ..publish.answers import PublishedAnswer, draw_answers, drawings_of
 from ..publish.release import check_publishable, exact_cells
 from ..worlds import Relation
 from .audit import AuditProgress, NoRunsError, audit_source
-from .claims import ClaimLines, claim_of, lines_of, parse_claim, single_line
 from .external import CommandSource, LoggedSource, OutcomeLog, WorkerSource, command_words
 from .pairs import TABLE_PAIR_KINDS, MadeUpRows, PairKind, plan_pairs, table_pairs, without_read_forms, write_table
-from .result import Audits, PairAudit, StopReason, shared_confidence
+from .result import (
+    Audits,
+    ClaimLines,
+    PairAudit,
+    StopReason,
+    claim_of,
+    lines_of,
+    parse_claim,
+    shared_confidence,
+    single_line,
+)
 from .sources import Bits, OutcomeSource, RunFailure, check_inputs_differ, silence
 
 RUNS_PER_ENTIRE = 200

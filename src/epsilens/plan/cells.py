@@ -26,10 +26,9 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from . import plain_cells as plain
 from .answers import Label, Tally, tallies_of
-from .contribution import NoisyNumber, noisy_numbers
+from .contribution import NoisyNumber, noisy_numbers, scale_of, threshold_of
 from .labels import display_label, mentioned_columns
 from .model import Release
-from .noise import scale_of, threshold_of
 from .scan_plan import ItemKind, Need, content_columns, needs_of, owner_columns
 
 if TYPE_CHECKING:

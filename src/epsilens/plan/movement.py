@@ -58,9 +58,8 @@ from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..laws.laplace import MOST_SHIFTS
 from ..worlds import Relation
-from .contribution import NoisyNumber, PersonContribution, Vertex
+from .contribution import NoisyNumber, PersonContribution, Vertex, contribution, contributions
 from .model import CorrelationSource, Release, Secret, Size
-from .noise import contribution, contributions
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

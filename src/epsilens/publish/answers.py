@@ -29,9 +29,8 @@ from ..ledger.store import Record
 from ..numerics.values import FrozenMapping, ValueSemantics
 from ..plan.answers import Label
 from ..plan.cells import Cells, draws_of, unit_of
-from ..plan.contribution import NoisyNumber
+from ..plan.contribution import NoisyNumber, contribution, name_probability, psi_of
 from ..plan.model import Release, Size
-from ..plan.noise import contribution, name_probability, psi_of
 from ..results import Result
 from ..worlds import Relation
 from .standalone import MISS, averaged, counted, double, interval, limited, measurement

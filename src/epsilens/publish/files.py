@@ -14,7 +14,7 @@ from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 
-from ..assessment.guarantee import guarantee_sentence, plan_guarantee
+from ..assessment.provenance import guarantee_sentence, plan_guarantee
 from ..data.tables.table import open_table
 from ..errors import InputError, WriteError, require
 from ..plan.cells import rules_of

@@ -19,8 +19,7 @@ import numpy as np
 
 from ..assessment.adversaries import Setting
 from ..assessment.assess import Assessment
-from ..assessment.guarantee import Guarantee, guarantee_sentence, plan_guarantee
-from ..assessment.provenance import owned_rows
+from ..assessment.provenance import Guarantee, guarantee_sentence, owned_rows, plan_guarantee
 from ..assessment.risks import limits_on_risk, risks_of
 from ..assessment.verdict import allowed_epsilon, needed_epsilon
 from ..data.tables.columns import column_of, parse_columns, value_of
@@ -33,11 +32,11 @@ from ..ledger.account import Spending
 from ..ledger.budget import FREE, normalized_name
 from ..ledger.ledger import Ledger, package_versions
 from ..plan.cells import Cells, cells
+from ..plan.contribution import unprotected_names
 from ..plan.file import error_place, read_release
 from ..plan.labels import mentioned_columns, normalized_plan
 from ..plan.model import CorrelationSource, Release, Split
 from ..plan.movement import stated_factors
-from ..plan.noise import unprotected_names
 from ..plan.scan_plan import needs_of, owner_columns
 from .answers import (
     Drawing,

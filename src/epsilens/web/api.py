@@ -27,9 +27,9 @@ from . import compare as comparing
 from . import view_state
 from .assess import SharesRequest, shares_answer
 from .form import plan_problem
-from .jobs import assess_answer
 from .limits import MOST_LIST, MOST_TEXT, RequestError
 from .pages import render
+from .pool import assess_answer
 
 SCHEMA = 1
 

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..errors import MissingExtra
 from ..show.render.html import ASSETS
-from .jobs import Jobs
 from .limits import ServerLimits, allowed_hosts, error_kind, is_loopback, log_line
 from .middleware import Guard, Router
-from .pool import Pool
+from .pool import Jobs, Pool
 from .uploads import Uploads
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 The requests of the Assess view: a table and a plan in, the report out.
 
-What takes a while is a job (:mod:`.jobs`): a form that was sent leads to the job's page, which says how far it is and
+What takes a while is a job (:mod:`.pool`): a form that was sent leads to the job's page, which says how far it is and
 becomes the report, or the form again with what is wrong by its field and everything that was typed.
 """
 
@@ -54,7 +54,6 @@ from .form import (
     to_yaml,
     wants_json,
 )
-from .jobs import Job, JobState, assess_answer, job_answer
 from .limits import RequestError
 from .pages import (
     PICTURES,
@@ -69,6 +68,7 @@ from .pages import (
     sent_pdf,
 )
 from .picker import COMPARISONS, ColumnFamily, entry_of, family_of
+from .pool import Job, JobState, assess_answer, job_answer
 from .release import release_refusal
 from .uploads import EXTENSIONS, Upload
 from .view_state import FieldProblem

@@ -33,9 +33,9 @@ from ..show.charts.findings import over_time
 from ..show.presenters import document
 from ..show.render import html
 from .form import plan_problem, texts
-from .jobs import Job, JobState, job_answer
 from .limits import RequestError, check_texts, is_loopback, sentence_of
 from .pages import STYLES, LRUCache, extra_views, file_of, kind_of, message_page, picture, render, result_file
+from .pool import Job, JobState, job_answer
 
 router = APIRouter(include_in_schema=False)
 #: What a process that computes readings answers too.

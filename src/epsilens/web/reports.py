@@ -21,8 +21,8 @@ from ..numerics.formatting import frequencies, times
 from ..show.assessment.tables import FREQUENCIES, given, planned, risk, share
 from ..show.charts import icons
 from .form import plan_problem
-from .jobs import Job
 from .pages import LRUCache, attachment, csv_text, message_page, render
+from .pool import Job
 from .view_state import FieldProblem
 
 _Text = Annotated[str, Field(max_length=600)]

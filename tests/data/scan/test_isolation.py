@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.data.brute import isolation, reachable
 from tests.examples import examples
 
-from epsilens.data.scan import engine_rollup, equivalence_classes, row_rollup
+from epsilens.data.scan import equivalence_classes, rollup
 from epsilens.data.scan import scan as scan_module
 from epsilens.data.scan.scan import scan
 from epsilens.errors import InputError
@@ -120,7 +120,7 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
         assert scan(frame(rows), COLUMNS, person=who).to_dict() == here.to_dict()
 
 
-@pytest.mark.parametrize("cells", [0, 40, row_rollup.MOST_CELLS])
+@pytest.mark.parametrize("cells", [0, 40, rollup.MOST_CELLS])
 @settings(max_examples=examples(15), deadline=None, derandomize=True)
 @given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
 def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
@@ -133,8 +133,8 @@ def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], k
     grouped = scan(frame(rows), COLUMNS, **given_)
     with (
         patch.object(scan_module, "mostly_unique", lambda *_: True),
-        patch.object(row_rollup, "MOST_CELLS", cells),
-        patch.object(engine_rollup, "SHORT_LIST", short),
+        patch.object(rollup, "MOST_CELLS", cells),
+        patch.object(rollup, "SHORT_LIST", short),
     ):
         assert scan(frame(rows), COLUMNS, **given_).to_dict() == grouped.to_dict()
 
@@ -153,9 +153,9 @@ def test_sorted_words_agree_with_the_definition(spread: int, part: int) -> None:
     table = pa.table({name: pa.array([r[name] for r in rows], TYPES[name]) for name in COLUMNS})
     with (
         patch.object(scan_module, "mostly_unique", lambda *_: True),
-        patch.object(row_rollup, "MOST_CELLS", 8),
-        patch.object(row_rollup, "_PART", part),
-        patch.object(row_rollup, "BLOCK", 37),
+        patch.object(rollup, "MOST_CELLS", 8),
+        patch.object(rollup, "_PART", part),
+        patch.object(rollup, "BLOCK", 37),
     ):
         found = scan(table, COLUMNS)
     assert {s.columns: s.people for s in found.subsets} == {k: len(v) for k, v in expected.items()}

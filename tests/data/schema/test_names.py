@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.schema.column_names import (
+from epsilens.data.schema.column_profile import (
     FILLERS,
     IDS,
     PEOPLE,

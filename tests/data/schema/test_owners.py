@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epsilens.data.schema.column_names import meaning
-from epsilens.data.schema.column_profile import profile_columns
+from epsilens.data.schema.column_profile import meaning, profile_columns
 from epsilens.data.schema.inference import Owner, OwnerSearch, find_owners, likely_owner
 from epsilens.data.tables.table import open_table
 

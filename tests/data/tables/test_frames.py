@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from epsilens.data.tables.frames import as_arrow
+from epsilens.data.tables.sources import as_arrow
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
 

@@ -13,10 +13,9 @@ from tests.judges.plans.plans import Case, schema
 from epsilens.assessment.accuracy import QueryAccuracy
 from epsilens.data.queries import Noise
 from epsilens.plan.cells import cells_of_rows, draws_of, unit_of
-from epsilens.plan.contribution import NoisyNumber
+from epsilens.plan.contribution import NoisyNumber, unprotected_names
 from epsilens.plan.labels import display_label
 from epsilens.plan.model import Release
-from epsilens.plan.noise import unprotected_names
 
 
 def law_of_draw(noise: Noise, scale: float) -> Any:

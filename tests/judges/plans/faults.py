@@ -18,9 +18,9 @@ from epsilens.assessment.risks import RiskLimit
 from epsilens.assessment.worst_case import WorstCase, movement_pair
 from epsilens.plan import answers, cells, movement, plain_cells, scan_plan
 from epsilens.plan.cells import Draw, draws_of
+from epsilens.plan.contribution import contribution
 from epsilens.plan.model import Release
 from epsilens.plan.movement import AdversaryQuestion, CorrelationFactor, Movements, movements
-from epsilens.plan.noise import contribution
 
 
 @contextmanager

@@ -30,13 +30,13 @@ from tests.judges.plans.worlds import Found, Question, World, Worlds
 
 from epsilens.assessment import assess as whole
 from epsilens.assessment.adversaries import Setting
-from epsilens.assessment.guarantee import plan_guarantee
+from epsilens.assessment.provenance import plan_guarantee
 from epsilens.assessment.risks import AdversaryRisk, RiskCurve, risks_of
 from epsilens.data.queries import Noise
 from epsilens.errors import EpsilensError
 from epsilens.plan.cells import draws_of
+from epsilens.plan.contribution import contribution, psi_of
 from epsilens.plan.model import Release
-from epsilens.plan.noise import contribution, psi_of
 from epsilens.publish.release import exact_cells
 
 #: Below this an assessed number is no smaller than the truth, but for rounding.

@@ -188,7 +188,7 @@ def mostly_unique(engine: Engine, base: ir.Table, shape: BaseShape) -> bool:
     """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
 
     Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then coded in the
-    engine and rolled up here (:mod:`.row_rollup`).
+    engine and rolled up here (:mod:`.rollup`).
     """
     some = base.select(*shape.keys).limit(_SAMPLE)
     each = some.group_by(shape.keys).agg(n=some.count())

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query, QueryKind
-from ..schema.column_names import NameKind, meaning
+from ..schema.column_profile import NameKind, meaning
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
 from ..tables.dialect import as_integer, exact_sum, ibis, identical
@@ -46,7 +46,6 @@ from .answer_combinations import (
     joint_groupings,
     query_families,
 )
-from .engine_rollup import encode_rows, roll_up_in_engine
 from .equivalence_classes import (
     BaseShape,
     DigestTexts,
@@ -67,7 +66,7 @@ from .equivalence_classes import (
 )
 from .request import ScanRequest
 from .result import GroupFacts, PlannedRisk, QueryRisk, Scan, SubsetResult, planned_risks, query_risk
-from .row_rollup import roll_up_rows
+from .rollup import encode_rows, roll_up_in_engine, roll_up_rows
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -20,16 +20,21 @@ from typing import TYPE_CHECKING, Any
 from ..tables.columns import ColumnFormat, DateOrder, ParsedType, parse_columns
 from ..tables.dialect import ibis
 from ..tables.table import OpenTable, reading
-from .column_names import CONTACT, Meaning, NameKind, is_survey, meaning, names_weight_unit
 from .column_profile import (
     ANSWERS,
+    CONTACT,
     DATES,
     NOTHING,
     NUMBERS,
     CellLabel,
     ColumnProfile,
+    Meaning,
+    NameKind,
     TableProfile,
     WholeNumberKind,
+    is_survey,
+    meaning,
+    names_weight_unit,
     profile_columns,
 )
 

@@ -29,7 +29,6 @@ from .csv_reader import from_csv
 from .dialect import ibis
 from .engines import FILE_ENGINES, Engine, connect, connect_address, find_table, is_spark_frame, on_session
 from .failures import failure_phrase
-from .frames import as_arrow, check_names, is_streamed, write_parquet
 from .sources import (
     CSV,
     PARQUET,
@@ -39,10 +38,14 @@ from .sources import (
     Frame,
     Source,
     Url,
+    as_arrow,
+    check_names,
     file_label,
     files_at,
     from_parquet,
+    is_streamed,
     source_of,
+    write_parquet,
 )
 
 if TYPE_CHECKING:

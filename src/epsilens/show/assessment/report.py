@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import __version__
 from ...assessment.accuracy import Cause
 from ...assessment.assess import SCHEMA
-from ...assessment.figures import DRAWN_GROUPS, LISTED_GROUPS
-from ...assessment.split import Division
+from ...assessment.split import DRAWN_GROUPS, LISTED_GROUPS, Division
 from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import checks
-from ...assessment.figures import DRAWN_GROUPS
+from ...assessment.split import DRAWN_GROUPS
 from ...errors import InputError
 from ...numerics.formatting import frequency
 from ..assessment.tables import error, given, group_name, percent, planned, risk, second_name, share, subject, value
