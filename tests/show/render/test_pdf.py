@@ -8,14 +8,34 @@ import unicodedata
 from typing import Any
 
 import pytest
-from tests.show.read_pdf import alternatives_of, pages_of, words_of
+from tests.show.read_pdf import alternatives_of, pages_of, streams_of, words_of
 from tests.specimens import RESULTS
 
 import epsilens as el
 from epsilens.overview import marked_curve
 from epsilens.results import Result
 from epsilens.show import charts
-from epsilens.show.document import Document, Figure, Lead, Paragraph, Section, Status, plain_table, said
+from epsilens.show.document import (
+    Code,
+    Column,
+    Combinations,
+    Document,
+    Fact,
+    Facts,
+    Figure,
+    Figures,
+    Group,
+    Icons,
+    Items,
+    Lead,
+    Notes,
+    Paragraph,
+    Section,
+    Status,
+    Table,
+    plain_table,
+    said,
+)
 from epsilens.show.render.pdf import to_pdf
 
 
@@ -83,3 +103,23 @@ def test_a_heading_stands_on_the_page_of_its_picture(lines: int) -> None:
     document = Document("A title", "A kind", (Lead((said("A lead"),)), *filled), (Section("Heading", (picture,)),))
     pages = [_letters("".join(page)) for page in pages_of(to_pdf(document))]
     assert [("heading" in page) == ("roccurve" in page) for page in pages] == [True] * len(pages)
+
+
+def test_a_word_longer_than_its_line_is_broken_and_copied_whole() -> None:
+    word = "d0e6f4f3915c2b6e91b79ab30037c7078833423a" * 4
+    crowded = plain_table(tuple(f"a_column_{i}" for i in range(12)), [[word, *["12345.678"] * 11]])
+    facts = Facts((Fact("Data", word), Fact("", f"epsilens {word}", command=True)))
+    made = to_pdf(Document("t", "k", (Lead((said(word),)), Items((word,)), facts, Code(word), crowded)))
+    assert "".join(words_of(made)).count(word) == 6
+    places = [float(x) for x in re.findall(rb"1 0 0 -1 ([\d.]+) [\d.]+ cm", b"\n".join(streams_of(made)))]
+    assert 47 < min(places) <= max(places) < 595.5 - 47  # the margins of A4
+
+
+def test_what_is_empty_takes_no_room() -> None:
+    nothing, nobody = Figure(lambda: None), Table((Column("a"),), (Group((), "A title"),))
+    words = Lead(()), Items(()), Notes(()), Facts(()), Code("")
+    pictures = nothing, Figures((nothing,)), Icons((), "")
+    blocks = (*words, *pictures, plain_table(("", ""), []), nobody, Combinations((), (), "n"))
+    made = to_pdf(Document("t", "k", blocks, (Section("s", ()), Section("", (plain_table(("a", "b"), []),)))))
+    assert len(pages_of(made)) == 1
+    assert "A title" in words_of(made)
