@@ -26,7 +26,7 @@ from .grid_product import GridProfile, grid_profile
 from .lattice import Lattice, added_lattices, discretise
 from .profile import MOST_POINTS, POINT_COST, LatticeProfile, lattice_product, log_moment, side_powers
 from .quadrature import TooManyPanels
-from .series import SeriesProfile, series_profile
+from .series import SeriesProfile, demands, series_profile
 from .step import CountedStep, Step, at_least_one
 from .tilt import HALF, LatticePlan, ReadingQuery, SaddlePoint, aim, common_unit, largest_loss, levels, plan, reach_of
 
@@ -587,10 +587,12 @@ class Evaluator:
         return self._made.get_or_make((ask, self.width, 0), lambda: self._by_series(ask))
 
     def _by_series(self, ask: ReadingQuery) -> _PricedView:
-        nodes = 0
+        nodes, tried = 0, None
         # what is too much for narrow brackets may come out narrow all the same
         for width in (self.width, ROUGH):
             at = self._aim(ask, width)
+            if tried == (tried := demands(at)):
+                break
             view = series_profile(self.product.steps, self.flipped, at, width)
             if view is not None:
                 return _PricedView(view, view.work, True)
@@ -648,7 +650,7 @@ class Evaluator:
                 break
             high, low = (log_moment(side_powers(counted, upper), outline.saddle) for upper in (True, False))
             ratio = (high - low) / min(outline.tolerance, 1.0)
-            finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
+            finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.1), 0.7), finest)
             left = worth - cost if product.count <= _FEW_STEPS else worth  # few steps have points to fall back on
             if ratio <= 1.05 or finer >= dt or whole / finer > left:
                 break

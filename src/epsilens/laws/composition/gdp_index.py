@@ -68,9 +68,8 @@ def corner_gap(steps: Sequence[CountedStep], *, symmetric: bool) -> tuple[float,
     Steps that are written out already are taken apart where that is not too much: their losses have lost digits.
     """
     single = apart(steps)
-    steps = (
-        single if math.prod(float(step.atoms.loss.size) ** min(k, 64) for step, k in single) <= _MOST_LISTED else steps
-    )
+    few = math.prod(float(step.atoms.loss.size) ** min(k, 64) for step, k in single) <= _MOST_LISTED
+    steps = single if few else steps
     size, lost, rho = 1.0, False, 0.0
     for step, k in steps:
         atoms = step.atoms
@@ -271,7 +270,7 @@ _AFTER_END = np.asarray([1.02, 1.04])
 _DEEPEST_Z = 34.0  # z of the least level, 1e-253
 _MOST_EXTENSIONS, _EXTENSION = 24, 3.0  # times further, and how far each time
 _KNOWN_RATIO = 1.1  # the ends of an error that serves, as a ratio
-_READ_SHARE = 0.02  # of the width: how well r must be known beside what is read off it
+_READ_SHARE, _FAR_SHARE = 0.02, 0.001  # of the width: how well r must be known beside what is read off it, and far out
 
 
 class _OrderView(NamedTuple):
@@ -296,20 +295,17 @@ def largest_gap(
     most = float(rest(np.zeros(1), 0.0)[1][0])
     if most <= 0:
         return 0.0, 0.0
-    slack = 0.0
-    half = _read(rest, _places(most, ends, level), slack, symmetric)
-    half = _extended(rest, half, ends, level, symmetric)
+    half = _read(rest, _places(most, ends, level), 0.0, symmetric)
+    slack = _FAR_SHARE * width * _bounds(half, level, width, symmetric)[3]
+    half = _extended(rest, half, ends, level, slack, symmetric)
     best, opened = (0.0, math.inf), [math.inf, math.inf]
     for _ in range(_ROUNDS):
         low, high, wide, least = _bounds(half, level, width, symmetric)
         best = max(best[0], low), min(best[1], high)
         opened.append(best[1] - best[0])
         # what finer places twice did not narrow is not for want of them
-        if (
-            opened[-1] <= _WIDTH_SHARE * width * best[1]
-            or half.u.size > _MOST_PLACES
-            or opened[-1] > _SLOW_PROGRESS * opened[-3]
-        ):
+        narrow = opened[-1] <= _WIDTH_SHARE * width * best[1]
+        if narrow or half.u.size > _MOST_PLACES or opened[-1] > _SLOW_PROGRESS * opened[-3]:
             break
         slack = max(slack, _READ_SHARE * width * least)
         half = _merged(half, _read(rest, _refined_places(half.u, wide), slack, symmetric))
@@ -345,7 +341,9 @@ def _places(most: float, ends: tuple[float, float], level: float) -> Array:
     return np.unique(np.concatenate((-sides[0], sides[1])))
 
 
-def _extended(rest: Sides, half: _OrderView, ends: tuple[float, float], level: float, symmetric: bool) -> _OrderView:
+def _extended(
+    rest: Sides, half: _OrderView, ends: tuple[float, float], level: float, slack: float, symmetric: bool
+) -> _OrderView:
     """On to where the lines say nothing at the level any more, in either order."""
     for end, turned in ((ends[1], False), (-ends[0], True)):
         top = min(end, _LARGEST_LOSS)
@@ -359,7 +357,7 @@ def _extended(rest: Sides, half: _OrderView, ends: tuple[float, float], level: f
             if u[1] >= top or math.expm1(u[1]) * level >= less:
                 break
             more = np.geomspace(u[1], min(_EXTENSION * u[1], top), 9)[1:]
-            half = _merged(half, _read(rest, -more if turned else more, 0.0, symmetric))
+            half = _merged(half, _read(rest, -more if turned else more, slack, symmetric))
     return half
 
 
@@ -369,12 +367,8 @@ def _read(rest: Sides, u: Array, slack: float, symmetric: bool) -> _OrderView:
         u = np.unique(u)
         return _OrderView(u, *rest(u, slack))
     v = np.unique(np.abs(u))
-    low, high = rest(v, slack)
-    u = np.concatenate((-v[::-1], v[v > 0]))
-    below = np.exp(-v[::-1])
-    return _OrderView(
-        u, np.concatenate((below * low[::-1], low[v > 0])), np.concatenate((below * high[::-1], high[v > 0]))
-    )
+    u, below = np.concatenate((-v[::-1], v[v > 0])), np.exp(-v[::-1])
+    return _OrderView(u, *(np.concatenate((below * r[::-1], r[v > 0])) for r in rest(v, slack)))
 
 
 def _merged(one: _OrderView, other: _OrderView) -> _OrderView:
@@ -397,10 +391,8 @@ def _bounds(half: _OrderView, level: float, width: float, symmetric: bool) -> tu
         return equal_error_mu(most), equal_error_mu(least), wide, 1 - 2 * most if most < 0.5 else 0.0
     views = [half] if symmetric else [half, half.other()]
     seen = [_view(view, level, least, most) for view in views]
-    low, high = (
-        max(equal_error_mu(most), *(one.low for one in seen)),
-        max(equal_error_mu(most), *(float(np.max(one.bound)) for one in seen)),
-    )
+    alike = equal_error_mu(most)
+    low, high = max(alike, *(one.low for one in seen)), max(alike, *(float(np.max(one.bound)) for one in seen))
     wide &= most > least * (1 + _EQUAL_ERRORS_WIDTH)
     loosest = low + max(_LOOSEST_SHARE * (high - low), _WIDTH_SHARE * width / 2 * low)
     for i, one in enumerate(seen):

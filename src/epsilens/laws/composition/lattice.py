@@ -81,8 +81,8 @@ def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
     """Lattices on the same points, of steps told apart: sums of upper (lower) sides are upper (lower) sides."""
     first = parts[0][0]
 
-    def side(of: Callable[[Lattice], LatticeSide]) -> LatticeSide:
-        sides = [(of(one), share) for one, share in parts]
+    def side(name: str) -> LatticeSide:
+        sides = [(getattr(one, name), share) for one, share in parts]
         start = min(s.start for s, _ in sides)
         total = np.full(max(s.start + s.log_p.size for s, _ in sides) - start, -np.inf)
         for s, share in sides:
@@ -91,17 +91,9 @@ def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
         only0, only1, leak = (math.fsum(w * getattr(s, name) for s, w in sides) for name in ("only0", "only1", "leak"))
         return LatticeSide(start, total, only0, only1, leak)
 
-    return Lattice(
-        first.c,
-        first.dt,
-        side(lambda one: one.upper),
-        side(lambda one: one.lower),
-        side(lambda one: one.upper_back),
-        side(lambda one: one.lower_back),
-        max(one.kappa for one, _ in parts),
-        max(one.rho for one, _ in parts) + 1e-15,
-        all(one.exact for one, _ in parts),
-    )
+    sides = map(side, ("upper", "lower", "upper_back", "lower_back"))
+    kappa, rho = max(one.kappa for one, _ in parts), max(one.rho for one, _ in parts) + 1e-15
+    return Lattice(first.c, first.dt, *sides, kappa, rho, all(one.exact for one, _ in parts))
 
 
 def _halves(

@@ -149,9 +149,7 @@ def resolving_nodes(step: Step, low: float, high: float, steepness: float, most:
     # so many panels that each has the same change, and then once more where that was not quite so
     panel = np.linspace(0.0, float(total[-1]), math.ceil(1.05 * float(total[-1])) + 1)[1:-1]
     cuts = np.interp(panel, np.concatenate(([0.0], total)), cuts)
-    cuts = (
-        np.concatenate(([low], cuts, [high])) if not inside else np.sort(np.concatenate(([low], cuts, inside, [high])))
-    )
+    cuts = np.sort(np.concatenate(([low], cuts, inside, [high])))
     for _ in range(12):
         change = _panel_changes(step, cuts, steepness)
         if float(change.max()) <= 1.02:
@@ -167,6 +165,13 @@ def resolving_nodes(step: Step, low: float, high: float, steepness: float, most:
     at = (cuts[:-1, None] + width[:, None] * _FINE_PLACES).ravel()
     with np.errstate(divide="ignore"):
         return at, (np.log(width)[:, None] + _FINE_LOG_WEIGHTS).ravel()
+
+
+def least_nodes(step: Step, reach: tuple[float, float], steepness: float) -> int:
+    """Fewer than :func:`resolving_nodes` takes of a step."""
+    if step.components or step.support is None:
+        return 1
+    return int(_FINE_NODES * steepness * float(np.ptp(step.loss(np.asarray(reach)))) / (1.1 * _EXPONENT_CHANGE))
 
 
 def _panel_changes(step: Step, cuts: Array, steepness: float) -> Array:

@@ -25,6 +25,7 @@ from scipy.fft import irfft, next_fast_len
 from ...checks import Array
 from ...numerics.special import Complex
 from .profile import Lower, Upper, falling
+from .quadrature import least_nodes
 from .step import ROUNDOFF, CountedStep, TiltedLoss
 from .tilt import DEEPEST, SaddlePoint, decisive_loss, frequency, reach_of, tilted
 from .tilt import aim as aim_at
@@ -42,6 +43,7 @@ _PERIOD_MARGIN = 2.0  # how far to either side of the answer the other periods s
 _CUT_SHIFTS = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
 _SLACK = 1e-9  # relative, of the masses cut off
 _LONG_SERIES = 2048  # terms
+_NO_BOUNDS = np.zeros(0), np.zeros(0)
 _TINY = 1e-290  # less mass may have been rounded up to a double
 
 
@@ -116,12 +118,9 @@ class TiltedSeries:
     def spill(self, loss: Array, grows: bool = False) -> Array:
         """A bound on what the other periods add to the sum; ``grows`` says that the losses do."""
         (up, above), (down, below) = self.aliases
-        falls = _exponential_bound(above, up, loss, grows)
-        return falls + (
-            _exponential_bound(below, down, -loss[::-1], True)[::-1]
-            if grows
-            else _exponential_bound(below, down, -loss)
-        )
+        way = -1 if grows else 1
+        falls = _exponential_bound(below, down, -loss[::way], grows)[::way]
+        return np.asarray(_exponential_bound(above, up, loss, grows) + falls)
 
     def bounds(self, loss: Array, value: Array, grows: bool = False) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
@@ -148,33 +147,26 @@ def series(
     """
     best: _Frame | None = None
     for tilt, spread in _tilts(aim):
-        frame = _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
-        if frame is not None and (best is None or frame.work < 0.5 * best.work):
+        endless = _endless(steps, flipped, aim, tolerance, tilt, spread)
+        frame = None if endless else _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
+        if frame is not None and frame.count <= _MOST_TERMS and (best is None or frame.work < 0.5 * best.work):
             best = frame
         if best is not None and best.work <= _CHEAP_WORK:
             break
-        if not aim.heavy and (best is None or best.count <= _FEW_TERMS):
+        if not aim.heavy and (frame is None if best is None else best.count <= _FEW_TERMS):
             break
-    if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
+    if best is None or best.work > _MOST_WORK:
         return None
-    centre = math.fsum(k * law.mean for law, k in best.laws)
-    rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
-    beside = math.fsum(k * law.rho_beside for law, k in best.laws) + 1e-14
+    each = [(k * law.mean, k * law.log_scale, k * law.rho, k * law.rho_beside) for law, k in best.laws]
+    centre, log_scale, rho, beside = (math.fsum(part) for part in zip(*each, strict=True))
     h = 2 * math.pi / best.period
-    y = np.asarray(h * np.arange(best.count))
-    terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
-    return TiltedSeries(
-        best.tilt,
-        h,
-        centre,
-        math.fsum(k * law.log_scale for law, k in best.laws),
-        terms,
-        error + best.tail + 200 * ROUNDOFF * float(np.abs(terms).sum()),
-        math.expm1(rho),
-        (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
-        cut_off_mass(steps, flipped, reaches, best.laws, best.tilt, best.spread),
-        best.work,
+    terms, error = _terms(
+        best.laws, np.asarray(h * np.arange(best.count)), best.tilt, abs(centre) + abs(aim.loss) + best.period
     )
+    error += best.tail + 200 * ROUNDOFF * float(np.abs(terms).sum())
+    above, below = (_alias(*one, best.period, beside + 1e-14) for one in (best.above, best.below))
+    rest, rho = cut_off_mass(steps, flipped, reaches, best.laws, best.tilt, best.spread), math.expm1(rho + 1e-14)
+    return TiltedSeries(best.tilt, h, centre, log_scale, terms, error, rho, (above, below), rest, best.work)
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +185,27 @@ class _Frame:
     @property
     def work(self) -> int:
         return self.count * sum(law.nodes for law, _ in self.laws)
+
+
+def _endless(
+    steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, tolerance: float, tilt: float, spread: float
+) -> bool:
+    """Whether atoms alone, whose characteristic function does not fall, ask for more frequencies than there may be.
+
+    With Y the last of them, (1/π)∫_Y^∞ dy/|z(z+1)| is at least atan((λ+1)/Y)/π(λ+1): a period is no shorter than twice
+    the margin to either side.
+    """
+    log_scale = float(aim.cumulants(np.asarray([tilt]))[0])
+    last = _MOST_TERMS * math.pi / (_PERIOD_MARGIN * spread)
+    left = math.log(math.atan((tilt + 1) / last) / (math.pi * (tilt + 1))) - log_scale
+    for step, k in steps:
+        loss, log_p = step.atoms.loss, step.atoms.log_p
+        if not loss.size:
+            return False
+        weights = log_p - (tilt + 1) * loss if flipped else log_p + tilt * loss
+        left += k * float(np.logaddexp.reduce(weights))
+    log_answer = min(aim.log_value - (log_scale - tilt * aim.loss), float(_log_peak(np.asarray(tilt))))
+    return left > math.log(tolerance) + log_answer - math.log1p(tilt * spread)  # fifty times what is wanted
 
 
 def _frame(
@@ -218,6 +231,11 @@ def _frame(
     most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
     if not math.isfinite(most_y):
         return None
+    count = math.ceil(most_y * _PERIOD_MARGIN * spread / math.pi)  # at least: the other periods are further away
+    ends = zip(steps, laws, reaches, strict=True)
+    nodes = sum(least_nodes(step, reach, most_y) if law.nodes > 1 else 1 for (step, _), (law, _), reach in ends)
+    if count > _MOST_TERMS or count * nodes > _MOST_WORK:
+        return _Frame(tilt, spread, laws, tail, math.inf, _MOST_TERMS + 1, _NO_BOUNDS, _NO_BOUNDS)
     if most_y > _FIRST_FREQUENCY / spread:
         laws = _tilted_laws(steps, flipped, tilt, reaches, most_y)
         if laws is None:
@@ -242,11 +260,7 @@ def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
     tilt = max(aim.saddle, 1 / aim.spread)
     if not aim.heavy:
         yield tilt, aim.spread
-    tolerance = min(aim.tolerance, 1.0)
-    if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
-        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _DEEPEST_ANSWER - _SLOPE_DEPTH)
-    else:
-        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _DEEPEST_ANSWER)
+    most_lost = demands(aim)[0]
     found: list[tuple[float, float, float]] = []
     tilts = tilt * _TILT_SHARES
     spreads = k_of.spreads(tilts)[1]
@@ -254,16 +268,15 @@ def _tilts(aim: SaddlePoint) -> Iterator[tuple[float, float]]:
     here, k = k_of(tilts), k_of((tilts[:, None] + s).ravel()).reshape(s.shape)
     losts = here - tilts * aim.loss - aim.log_value
     periods = ((k + (20 + np.maximum(losts, 0.0) - here)[:, None]) / s).min(axis=1) - aim.loss
-    for one, spread, lost, period in zip(
-        tilts.tolist(), spreads.tolist(), losts.tolist(), periods.tolist(), strict=True
-    ):
+    for one, spread, lost, period in np.stack((tilts, spreads, losts, periods), axis=1).tolist():
         if found and (lost > most_lost or one * spread < 0.5):
             break
         found.append((max(period, spread), one, spread))
     shortest = min(period for period, _, _ in found)
     first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
     for _, one, spread in found[first:]:
-        yield one, spread
+        if aim.heavy or one < tilt:  # the first has been tried
+            yield one, spread
 
 
 def _tilted_laws(
@@ -432,6 +445,17 @@ _MOST_TABLE = 2**18  # points of a table of h
 _MOST_AT_ONCE = 2**20  # losses times terms in one array
 
 
+def demands(aim: SaddlePoint) -> tuple[float, ...]:
+    """How far below what a tilt resolves the answer may lie, as a logarithm, and the errors that are tried in turn."""
+    tolerance, sloping = min(aim.tolerance, 1.0), aim.ask.kind in ("roc", "recall")  # read from differences of h
+    lost = 0.5 * tolerance**1.5 / (aim.count * 2e-14) if sloping else 0.5 * tolerance / (aim.count * 1e-14)
+    most_lost = min(math.log(lost), _DEEPEST_ANSWER - (_SLOPE_DEPTH if sloping else 0.0))
+    enough = (_SLOPE_ERROR if sloping else 0.05) * tolerance
+    # more digits cost little, unless rare large losses must be followed further out
+    errors = (min(enough, _HEAVY_ERROR), enough) if aim.heavy else (min(enough, _FINEST_ERROR),)
+    return (most_lost, *errors)
+
+
 def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, width: float) -> SeriesProfile | None:
     """The readings about the aim of a question; None where only a lattice will do."""
     if all(step.support is None for step, _ in steps):
@@ -446,10 +470,7 @@ def series_profile(steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint
             break
         most = shorter
         aim = aim_at(steps, flipped, aim.ask, width, most)
-    # a curve is read from differences of h
-    enough = (_SLOPE_ERROR if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
-    # more digits cost little, unless rare large losses must be followed further out
-    for tolerance in (min(enough, _HEAVY_ERROR), enough) if aim.heavy else (min(enough, _FINEST_ERROR),):
+    for tolerance in demands(aim)[1:]:
         # of the mass of H1 above a threshold, h is about one part in 1 + λ
         level = min(max(aim.log_value, DEEPEST), 0.0) - math.log1p(max(aim.saddle, 0.0))
         level += math.log(0.01 * tolerance / count)
@@ -472,16 +493,13 @@ class SeriesProfile:
         return 64 * int(self.series.terms.size) + self.series.work // 128
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        flat = np.asarray(epsilon, dtype=float).ravel()
-        low, high = self._chunked(self._delta, flat)
-        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+        return self._chunked(self._delta, epsilon)
 
-    def _chunked(self, read: Callable[[Array], tuple[Array, Array]], flat: Array) -> tuple[Array, Array]:
-        step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
-        if flat.size <= step:
-            return read(flat)
-        parts = [read(flat[i : i + step]) for i in range(0, flat.size, step)]
-        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    def _chunked(self, read: Callable[[Array], tuple[Array, Array]], values: Array) -> tuple[Array, Array]:
+        flat, step = np.ravel(values), max(_MOST_AT_ONCE // self.series.terms.size, 1)
+        parts = [read(flat[i : i + step]) for i in range(0, max(flat.size, 1), step)]
+        low, high = (np.concatenate(side).reshape(np.shape(values)) for side in zip(*parts, strict=True))
+        return low, high
 
     def _delta(self, loss: Array) -> tuple[Array, Array]:
         first, last = self.loss - self.series.period, self.loss + self.series.period
@@ -495,8 +513,7 @@ class SeriesProfile:
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε (of any sign) with h(e^ε) = δ: Newton's steps on the sum, then both sides verified."""
-        low, high = self._chunked(self._epsilon, np.asarray(log_delta, dtype=float).ravel())
-        return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
+        return self._chunked(self._epsilon, log_delta)
 
     def _epsilon(self, flat: Array) -> tuple[Array, Array]:
         at, slope = self._newton(flat)
@@ -607,17 +624,8 @@ class SeriesProfile:
         top = min(s.rest.top * min(unit, 1e300), 1e300) / more
         recall = np.maximum(np.where(recall < _TINY, 0.0, recall), top)
         upper = Upper(first, dt, base, np.maximum(high, _TINY), slope, base - self.loss)
-        lower = Lower(
-            first,
-            dt,
-            base,
-            falling(np.where(low < _TINY, 0.0, low)),
-            np.maximum(slope, _TINY),
-            base - self.loss,
-            falling(recall),
-            top,
-        )
-        return upper, lower
+        low, slope = falling(np.where(low < _TINY, 0.0, low)), np.maximum(slope, _TINY)
+        return upper, Lower(first, dt, base, low, slope, base - self.loss, falling(recall), top)
 
 
 def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
