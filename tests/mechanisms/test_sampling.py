@@ -101,6 +101,19 @@ def test_a_sample_is_not_sampled_again_in_either_order(build: Callable[[], el.Ex
     assert again.renyi(order=8.0) == pytest.approx(drawn.renyi(order=8.0), rel=1e-9)
 
 
+def test_a_sample_has_fewer_people_to_shuffle() -> None:
+    """Of six by a coin each, the advantage is ½·E adv(1 + Bin(5, ½)), all others alike; ½·adv(6) is less."""
+    response = el.mechanisms.randomized_response(epsilon=2.0)
+    few = [el.mechanisms.shuffled(response, n=n) for n in range(1, 7)]
+    reached = [one.bracket("advantage")[0] for one in few]
+    truth = sum(math.comb(5, k) / 32 * low for k, low in enumerate(reached)) / 2
+    assert truth > 0.5 * float(few[-1].advantage()) + 0.05
+    for one in (few[-1], el.compose(few[-1], few[-1])):
+        with pytest.raises(InputError, match="how many people take part"):
+            el.subsample(one, 0.5, neighbours="replace")
+    assert el.subsample(few[-1], 1.0, neighbours="replace") is few[-1]
+
+
 def test_everybody_drawn_is_the_release_itself() -> None:
     e = el.mechanisms.randomized_response(epsilon=1.0)  # two answers of one person: it replaces
     assert el.subsample(e, 1.0, neighbours="replace").repeat(3).epsilon(1e-6) == e.repeat(3).epsilon(1e-6)

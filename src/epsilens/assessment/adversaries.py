@@ -1,4 +1,4 @@
-"""Who could learn what from a planned release: one entry an adversary, in one place.
+"""Who could learn what from a planned release: one entry an adversary, in one place (Lemma P7 of docs/proofs/plans.md).
 
 An adversary is a question about two worlds, what it faces at a total ε, and the reading that answers it. What it faces
 comes from the movement of the plan's noisy numbers between the two worlds (:mod:`epsilens.plan.movement`), never from

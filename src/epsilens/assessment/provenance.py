@@ -2,7 +2,7 @@
 
 Beside it the precedents: published deployments and their ε, as reported. Context for a choice, never a licence.
 
-What a plan promises of every person, and what it costs, comes from its movements, not from its data. Noise is charged
+What a plan promises of every person comes from its movements, not from its data (Theorem P9). Noise is charged
 as the plan's exact composition, names as their own δ: the noise of the plan, whatever a name gives away, is that of the
 movements that reveal none.
 """

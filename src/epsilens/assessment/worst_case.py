@@ -14,7 +14,7 @@ of their envelopes is the answer.
 For one movement at one ε, the noisy numbers move by t scales of their noise: a product of Laplace laws
 (:mod:`epsilens.laws.laplace`), or a normal one with ψ = ‖t‖₂. Beside them the names of groups that exist
 because of the person may be published, with the chance q₀ in the first world and q₁ in the second, which settles the
-question. With both, for any ε,
+question. With both, for any ε (Lemma P6; Theorem P5 is why these movements suffice),
 
     E₁[(1 − e^{ε−L})₊] = q₁ + (1 − q₁)·δ(ε + log((1 − q₀)/(1 − q₁))).
 """

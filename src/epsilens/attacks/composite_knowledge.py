@@ -2,8 +2,8 @@
 
 "Is the value above γ?" is a test between two mixtures: the noise around the answers for the values up to γ, weighted by
 how likely each is, against the noise around those above. It has one prior, P(value > γ), and a trade-off of its own,
-which does depend on the belief over values. A ``channel`` (for each value the probabilities of the outcomes) says the
-same of a mechanism with finitely many outcomes.
+which does depend on the belief over values: Theorem D61. A ``channel`` (for each value the probabilities of the
+outcomes) says the same of a mechanism with finitely many outcomes.
 """
 
 from __future__ import annotations

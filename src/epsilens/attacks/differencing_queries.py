@@ -1,8 +1,9 @@
 """Differencing attacks (paper 001), exactly: the target's secret is read off the difference of noisy answers.
 
-One query covers a set of people with the target, another the same set without. Their true answers differ by ``gap``
-if the target's secret is 1 and by 0 otherwise, so what the adversary sees is one shifted noise, and the optimal guess
-is a reading of its trade-off. The budget ε is shared by the noisy answers; an answer known exactly costs nothing.
+One query covers a set of people with the target, another the same set without. Their true answers differ by ``gap`` if
+the target's secret is 1 and by 0 otherwise, so what the adversary sees is one shifted noise, and the optimal guess is a
+reading of its trade-off (Theorem D60). The budget ε is shared by the noisy answers; an answer known exactly costs
+nothing.
 """
 
 from __future__ import annotations

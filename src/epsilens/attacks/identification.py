@@ -1,4 +1,4 @@
-"""Who of n people is missing? The identifiability of Lee & Clifton (2011), bounded and exact.
+"""Who of n people is missing? The identifiability of Lee & Clifton (2011), bounded and exact: Theorem D63.
 
 An attacker knows the values of n people and that one of them is not in the data: n worlds, equally likely before the
 release. With Laplace noise of scale Δf/ε on a sum, an answer makes the attacker most certain of person i where it

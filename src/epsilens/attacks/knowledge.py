@@ -2,7 +2,7 @@
 
 What is known of one record beforehand (how common a value is, what records say that are known or are not in the data)
 multiplies the likelihood ratio by a constant. So it is one number, c = P(H0)/P(H1) = (1−π)/π, and leaves the trade-off
-alone, which belongs to the mechanism: a :class:`Knowledge` is handed to the readings that take a prior.
+alone, which belongs to the mechanism (Theorem D62): a :class:`Knowledge` is handed to the readings that take a prior.
 
 Related records that are in the data and *unknown* are another matter: the answer then speaks of the record through
 them as well, the two laws are mixtures over their values, and the trade-off changes. With two records that agree 9

@@ -3,15 +3,9 @@
 Given the configuration c of what is unknown (the records of relatives, the value behind a range) the answers are
 independent, so H0 = Σ w0(c)·Π P_j(·|c) and H1 likewise, with the same c in all answers.
 
-- *Gaussian noise*: what the answers say of c lies along the means' differences. Where these are on one line, as of one
-  query asked again, the projection on it is sufficient: a mixture on a line, exact.
-- *Laplace noise*: within a cell [a, b] without a place of the noise, e^{−|r−s|} = α(r)e^{−|a−s|} + β(r)e^{−|b−s|} for
-  every place s, α(r) = sinh(b−r)/sinh(b−a) and β(r) = sinh(r−a)/sinh(b−a). So an answer that only says a (with weight
-  ∫α = tanh((b−a)/2)) or b tells at least as much about c, and one that only names the cell at most as much: two finite
-  channels that bracket the noise for all c at once, and their products bracket the answers together. The largest loss
-  lies at the places, so pure ε is exact.
-- *Otherwise* a coupling of c under H0 with c under H1 is told to the adversary: each answer then moves by no more than
-  the furthest coupled pair, an upper bound.
+Under normal noise on one line it is a mixture, exact; Laplace noise has two finite channels that bracket it for all c
+at once; otherwise a coupling of c under both worlds is told, an upper bound: Theorem D65 of
+docs/proofs/dominating-pairs.md. The largest loss lies at the places, so pure ε is exact.
 """
 
 from __future__ import annotations

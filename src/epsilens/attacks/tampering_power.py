@@ -2,7 +2,7 @@
 
 The answer should be ``expected`` plus noise; false records add ``bias`` to it together and may stretch the noise by
 ``stretch``. In units of the noise the defender tests Lap(0, 1) against Lap(m, θ), or N(0, 1) against N(μ, θ²), with
-m = |bias|/unit. More noise protects people and hides tampering alike.
+m = |bias|/unit (Theorem D64). More noise protects people and hides tampering alike.
 
 How far false records move an answer and stay hidden, or are noticed, replaces Corollary 1 of paper 003, which a bias of
 0 satisfies and a large one violates. The power rises with the size of the bias, so each question has one boundary, m*

@@ -1,4 +1,4 @@
-"""dp-accounting: its events and its privacy-loss distributions, in and out.
+"""dp-accounting: its events and its privacy-loss distributions, in and out (Theorem D53).
 
 An event names a mechanism and its parameters; the relation of neighbours is told apart from it. Noise is in norms of
 one record, so that a record replaced by another moves a sum by two.
@@ -291,7 +291,7 @@ def _read_fixed(
 
 def fixed_batch_claim(one: Experiment | None, rate: float, steps: int, width: float | None) -> Experiment | None:
     """A release that replaces a record, on batches of fixed size without replacement: δ at log(1 + q(e^ε − 1)) is at
-    most q times δ at ε, in both orders (Balle, Barthe & Gaboardi 2018); between these ε the profile is convex in e^ε.
+    most q times δ at ε, in both orders (Theorem D52); between these ε the profile is convex in e^ε.
     """
     if one is None:
         return None

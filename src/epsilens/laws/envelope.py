@@ -2,18 +2,7 @@
 
 From Rényi bounds to (ε, δ): the tightest conversion each order allows, never below it.
 
-Let D_a(P‖Q) ≤ ρ, a = 1 + m > 1, t = e^ε. Any test turns the pair into two coins p, q whose divergence is no larger, and
-δ(ε) is the largest p − t·q. So δ is at most the largest p − t·q over all coins with
-
-    F(p, q) = p^a·q^{1−a} + (1−p)^a·(1−q)^{1−a} ≤ c = e^{mρ},
-
-and some pair of coins reaches it (Asoodeh, Liao, Calmon, Kosut & Sankar 2021, "Three variants of differential
-privacy"). F is convex, so Lagrange duality gives δ exactly, and an upper bound for **any** value of the multipliers.
-At the optimum x = p/q and y = (1−p)/(1−q) satisfy (x^a − y^a)/(x^{a−1} − y^{a−1}) = t·a/m; with k = log(x/y) that is
-
-    log y = ε − k/2 − log sinhc(ak/2) + log sinhc(mk/2),                       sinhc(z) = sinh(z)/z,
-    δ ≤ [(c − 1) + (1 − a·y^{a−1} + m·y^a)] / [a·y^{a−1}·(e^{mk} − 1)]         for every k > 0.
-
+Theorem D51 of docs/proofs/dominating-pairs.md, with y and k as there; several promises are joined by Theorem D50.
 k → ∞ gives c·e^{−mε}·(1−1/a)^{a−1}/a (Canonne, Kamath & Steinke 2020, Proposition 12). Both brackets are sums of
 positive terms, so nothing cancels for an ε of 1e-12, a ρ of 1e-300 or an order of 1e6. Where even p = 1 is allowed, at
 ρ ≥ ε + log(a/m), the answer is 1 − e^{ε−ρ}.

@@ -1,8 +1,7 @@
 """Logistic(0) against Logistic(ε): what the exponential mechanism tells at most, as a law and as a step.
 
-logit TPR = logit FPR + ε, and all of the law is closed form. A release whose loss lies in an interval of length ε,
-[t − ε, t] for some t, has TPR ≤ min(e^t·α, 1 − e^{t−ε}(1−α)); the largest of this over t, where both agree, is this
-curve (bounded range: Durfee & Rogers 2019). With q = e^{−ε}, and s = e^{−(ε−u)/2} at a threshold u in [−ε, ε]:
+logit TPR = logit FPR + ε, and all of the law is closed form. Theorem D35 of docs/proofs/dominating-pairs.md says why.
+With q = e^{−ε}, and s = e^{−(ε−u)/2} at a threshold u in [−ε, ε]:
 
     TPR(α) = α/(α + q(1−α)),      h(e^u) = (1−s)²/(1−q),      E(a) = ∫dH1^a dH0^{1−a} = sinhc((a−½)ε)/sinhc(ε/2),
 

@@ -2,7 +2,8 @@
 
 Exact where a closed form exists (normals, a few equal Laplaces, small finite pairs); otherwise the composed privacy
 loss with a certified bracket (:mod:`.composition.composed_law`), whose readings are the safe end of it. What is only
-known by a bound, a claim say, makes all that contains it a bound: nothing is then known from below.
+known by a bound, a claim say, makes all that contains it a bound: nothing is then known from below. Lemma C1 of
+docs/proofs/composition.md is why parts may be bounded one by one.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from .normal import Normal, NormalStep
 
 # One release of which more than one law is known: bounds from above, attacks that work from below.
 #
-# If f ≥ f_i for every i, then f ≥ max f_i, which is a trade-off curve again. So every reading of the release is at most
-# the least of the readings of these laws, whichever of them that is: δ(ε) at one ε may be known best by one bound and
-# at another ε by the other. TPR(α) ≤ δ(t) + e^t·α holds between the least of both, as between those of each. Of attacks
-# every reading is at least the largest. ``TwoSidedBound`` is a bound that knows one; composed with other releases both
-# ends are composed.
+# Theorem C18. If f ≥ f_i for every i, then f ≥ max f_i, which is a trade-off curve again. So every reading of the
+# release is at most the least of the readings of these laws, whichever of them that is: δ(ε) at one ε may be known best
+# by one bound and at another ε by the other. TPR(α) ≤ δ(t) + e^t·α holds between the least of both, as between those of
+# each. Of attacks every reading is at least the largest. ``TwoSidedBound`` is a bound that knows one; composed with
+# other releases both ends are composed.
 
 _PARTS = 3  # of what a reading may cost: one for each end, and what each costs beside its lattices
 

@@ -1,7 +1,7 @@
 """What others claim of a release, as an experiment; and what an experiment lets one claim.
 
 A claim does not say what the mechanism is. The experiment is the least private one the claim allows, as far as known:
-every reading is an upper bound on the risk of every release for which the claim is true.
+every reading is an upper bound on the risk of every release for which the claim is true: Theorems D50 and D51.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Several answers observed together, and groups of people: what is learned about all of them.
 
-The product of the laws is :mod:`epsilens.laws.product`'s.
+The product of the laws is :mod:`epsilens.laws.product`'s: Theorem D2. Groups are Theorems D12, D20 and D21.
 
 A vector answer (paper 000, Theorem 4, corrected) is tested exactly, on all coordinates together. If the noise is
 calibrated to the L1 sensitivity Δ of the whole vector, the release is ε-DP: a person who moves one coordinate by Δ is

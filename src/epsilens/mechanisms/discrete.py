@@ -1,4 +1,7 @@
-"""Mechanisms with discrete or piecewise constant outputs, bare claims, and any two lists of probabilities."""
+"""Mechanisms with discrete or piecewise constant outputs, bare claims, and any two lists of probabilities.
+
+Theorems D32, D40 and D50 of docs/proofs/dominating-pairs.md.
+"""
 
 from __future__ import annotations
 

@@ -30,17 +30,8 @@ from .training import dpsgd
 
 # How far one person moves a matrix mechanism: the sensitivity of C when they take part in several steps.
 #
-# In step i a person adds a vector u_i of length at most 1, which column C_i spreads over the released rows. They take
-# part in a set π of at most k steps, any two at least b apart, and move the release by ‖Σ_π C_i ⊗ u_i‖. With G = CᵀC,
-#
-#     ‖Σ_π C_i ⊗ u_i‖² = Σ_{i,j ∈ π} G_ij·⟨u_i, u_j⟩ ≤ Σ_{i,j ∈ π} |G_ij|,
-#
-# with equality for equal u_i where no such G_ij is negative, and for any where all G_ij with i ≠ j vanish. What is left
-# is the largest such sum over all π. It is exact for one step, for columns that do not overlap (a dynamic programme),
-# for Toeplitz matrices with falling entries, where π = {0, b, 2b, …} (Kalinin & Lampert 2024), and wherever the sets
-# can be enumerated. Otherwise the sum is at most the largest Σ_{i∈π} r_i with r_i the largest Σ_{j∈π} |G_ij| over the
-# sets that contain i, two dynamic programmes (Choquette-Choo et al. 2023, arXiv 2211.06530), which is exact if some set
-# reaches it.
+# A person takes part in a set π of at most k steps, any two at least b apart: Theorem D33 of
+# docs/proofs/dominating-pairs.md says which sums over π are exact, and which bounds.
 
 _ROUNDING = 1e-13  # of an entry of G, beside the norms of its columns
 _TIE = 1e-12  # relative: a set that comes so near the bound reaches it

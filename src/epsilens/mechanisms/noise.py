@@ -2,7 +2,7 @@
 
 The **sensitivity** is the most one person can move the answer under the stated neighbouring relation (add or remove
 a person, or replace one) and in the norm the noise is calibrated to; the **shift** is how far this person moves it,
-the sensitivity unless said otherwise. H0 and H1 are the two neighbouring worlds.
+the sensitivity unless said otherwise. H0 and H1 are the two neighbouring worlds: Theorems D30 and D31.
 
 One published answer is read in **units** of its noise, the scale b of a Laplace or the standard deviation σ of a normal
 law, so that it needs one number to describe it: z = (published − expected)/unit.

@@ -4,10 +4,10 @@ One person moves each score by at most the **sensitivity** Δ; a **monotonic** s
 same way. ε is what one selection guarantees: noise of scale 2Δ/ε, or Δ/ε where scores are monotonic. Given by the
 ``scale`` of its noise, a selection with monotonic scores has half the ε.
 
-Without scores the law is the worst case over all scores there could be, exact for one selection unless its noise is
-Laplace, where it is a bound. Of several selections
-their product is an upper bound, and for Gumbel noise another one holds beside it: each is ε²/8-zCDP (Cesar & Rogers
-2021). A composition reads the smaller of the two, whichever that is at each place.
+Without scores the law is the worst case over all scores there could be (docs/proofs/dominating-pairs.md, Theorems D35
+to D37), exact for one selection unless its noise is Laplace, where it is a bound. Of several selections their product
+is an upper bound, and for Gumbel noise another one holds beside it: each is ε²/8-zCDP (Cesar & Rogers 2021). A
+composition reads the smaller of the two, whichever that is at each place.
 """
 
 from __future__ import annotations

@@ -2,25 +2,12 @@
 
 The person's answer hides among those of the others, who together answer as if they had drawn it now and then.
 
-**Any ε₀-DP randomiser.** Each of the others answers, with probability e^{−ε₀}, as the person would with the first or
-the second value, a fair coin deciding (Feldman, McMillan & Talwar 2021, Theorem 3.2). With C ~ Bin(n−1, e^{−ε₀}) such
-clones the pair is a cell of m = C+1 signs with ρ = 1 (:mod:`epsilens.mechanisms.shuffle`): an upper bound. The
-probability 2/(e^{ε₀}+1) that replaced e^{−ε₀} in 2023 holds for a restricted class of randomisers only, as its erratum
-says; it is not used here.
-
-**k-ary randomised response**, α = 1/(e^ε+k−1). What the others answer depends on their values, which the adversary
-knows, and no one choice of values is the worst at every threshold: both ends of a bracket are proven.
-
-- *From above.* Every answer has at least probability α whatever the value: with probability kα a report is uniform over
-  all k. Who did not report so is told apart. Of the rest and the person's own report, m are among the two values in
-  question and r are not; ρ = m(e^ε+1)/2 / (m(e^ε+1)/2 + r). For k = 2 this loses a constant factor; there
-  :mod:`.shuffle_two` goes through all ways to split the others between the two values.
-- *From below.* If k ≥ 3 and all others hold the same third value, C ~ Bin(n−1, 2α) of them report one of the two. For
-  each of the m such reports and c of the third value, r = (n−m) − (1 − e^{−ε})·c. Who looks at m alone sees the mean of
-  r, (n−m)(k−2)/(e^ε+k−3), a pair that is often taken for an upper bound. It is none: for k ≥ 4 the third values tell
-  more, and with n = 2, k = 3 and the other person holding the first value, two reports of it do.
-- *Three answers* of up to some thousand people: :mod:`.shuffle_three` goes through all values of the others.
-
+What bounds it for any ε₀-DP randomiser, and for k-ary randomised response from both sides, is Theorem D41 of
+docs/proofs/dominating-pairs.md. With m reports of the two values in question, r others of those who report uniformly
+and α = 1/(e^ε+k−1), ρ = m(e^ε+1)/2 / (m(e^ε+1)/2 + r). If k ≥ 3 and all others hold the same third value, c of whom
+report it, r = (n−m) − (1 − e^{−ε})·c. Who looks at m alone sees the mean of r, (n−m)(k−2)/(e^ε+k−3), a pair that is
+often taken for an upper bound. It is none: for k ≥ 4 the third values tell more, and with n = 2, k = 3 and the other
+person holding the first value, two reports of it do.
 """
 
 from __future__ import annotations

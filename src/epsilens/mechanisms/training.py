@@ -1,7 +1,7 @@
 """DP-SGD: many noisy steps, alike or on a schedule, each on a batch.
 
 Each step draws a batch and adds noise to the sum of what its records say. How batches are drawn decides how much one
-person shows: by a coin of each record's own (Poisson) here, all else in :mod:`.batches`.
+person shows: by a coin of each record's own (Poisson, Theorem D10) here, all else in :mod:`.batches`.
 """
 
 from __future__ import annotations
@@ -425,7 +425,7 @@ def _check_number(name: str, value: object) -> None:
 # Many small steps look like one normal shift ψ. Paper 002, Corollary 9 has, for batches of fixed size, ψ =
 # q√(2T)·√(e^{1/σ²}Φ(1.5/σ) + 3Φ(−0.5/σ) − 2); Poisson sampling has its own, ψ = q√(T(e^{1/σ²} − 1)). Both are limits:
 # for finitely many steps the truth lies above or below, and for few steps or little noise far above. :func:`clt`
-# therefore shows them only beside the proven bracket.
+# therefore shows them only beside the proven bracket (Theorem D34).
 
 VARIANTS = ("poisson", "fixed")
 _LEAST_PSI, _MOST_PSI = 1e-9, 1e3

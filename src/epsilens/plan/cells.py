@@ -1,8 +1,9 @@
 """The one meaning of a plan: the exact numbers that noise goes on, the names that may be published, the draw of each.
 
 :func:`cells` says it on a table, by the engine that holds it; :func:`cells_of_rows` on rows in memory, by the very
-definition (:mod:`.plain_cells`), which every engine must equal. A release draws from it and publishes nothing computed
-beside it; the movements of an assessment are bounds on it; audits make their neighbouring tables against it.
+definition (:mod:`.plain_cells`), which every engine must equal: Lemma P2 of docs/proofs/plans.md. A release draws from
+it and publishes nothing computed beside it; the movements of an assessment are bounds on it; audits make their
+neighbouring tables against it.
 
 Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.dialect.SumSteps`), so
 that one person moves each number by no more than the plan says. A group whose names come from the data has a cell only

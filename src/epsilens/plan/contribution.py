@@ -1,21 +1,8 @@
 r"""What one protected person adds to each noisy number of a query, at most: the vertices of what is possible.
 
 A query publishes for each group one or several *noisy numbers* (:class:`NoisyNumber`). A person adds at most m =
-``max_rows`` rows to them, spread over at most G groups; a count of people has them once in each of G. With the bounds
-[l, u], a = max(|l|, |u|), s = max(u, 0) − min(l, 0), h = (u − l)/2, what moves between two worlds is (reference sheet
-"What a plan moves"):
-
-==========  ==========================  =====================================================================
-query       A: absent or present        R: any rows, or any others
-==========  ==========================  =====================================================================
-people      1 in each of G groups       1; split by groups: 1 in each of 2G
-rows        m                           m; split: (m, m)
-sum         ma                          ms; split also: (ma, ma)
-average     (mh, m) of total and size   (2mh, 0), (mh, m); split: (2mh, 0), (mh, m, mh, m)
-==========  ==========================  =====================================================================
-
-Extreme points suffice: 1 − δ_t(ε) = 2^{-k}∫exp min(−‖y−t‖₁, ε−‖y‖₁)dy is log-concave in t (Prékopa), so that δ is
-quasi-convex in the movement t, and so are the readings made of it.
+``max_rows`` rows to them, spread over at most G groups; a count of people has them once in each of G. What moves
+between two worlds are the vertices of Theorem P3 in docs/proofs/plans.md, and extreme points suffice (Theorem P5).
 
 Where the names of groups are not public, a person who is alone in a group has no number there that anybody could
 compare: the name itself is what shows them, if it is published (:attr:`Vertex.alone`).
@@ -32,7 +19,7 @@ with the chance
     p = ½·exp(−(τ − 1)/b),   Gaussian: p = Φ(−(τ − 1)/σ),
 
 and being listed leaves no doubt. ``auto`` takes the least whole τ that keeps the chance of it in all of the person's
-groups, 1 − (1 − p)^G, at the query's share of δ.
+groups, 1 − (1 − p)^G, at the query's share of δ (Lemma P6).
 """
 
 from __future__ import annotations

@@ -5,31 +5,15 @@ at most; :func:`movements` gives the few extreme ones, without looking at data, 
 of them, reading by reading (reference sheet "What a plan moves").
 
 For the question whether the person's secret is true, both worlds agree outside the secret's columns Σ and in the number
-of rows. Of a query, W, G and V say that its condition, its groups, its summed column mention Σ:
-
-==================================================  ====================================
-first that fits                                     what moves
-==================================================  ====================================
-none of W, G, V                                     nothing
-the secret is a term of the condition               A: one world adds nothing
-several rows a person, and W or G or split          R
-one row a person: G and V                           R
-one row: G                                          A twice, out of one group into another
-one row: W, not V                                   A
-V, and W or a value may be missing                  one group: other values, or none
-V, and every row has a value                        one group: other values
-==================================================  ====================================
-
-Several queries move together: every combination of their vertices, an upper bound where their conditions exclude each
-other.
+of rows; Theorem P4 of docs/proofs/plans.md says what moves where a query's condition, groups or summed column mention
+Σ. Several queries move together: every combination of their vertices, an upper bound where their conditions exclude
+each other.
 
 Related people (paper 004), stated or from the data. The values of k related people are taken to be jointly normal,
-within the bounds. Given the target's value, and those that an adversary knows, the others are their regression on it
-and a residual that does not depend on it. Telling the residual can only help: then every number that the values enter
-moves by at most 1 + Σ|β| times what the target moves it by, β being the coefficients of those who are not known, for
-clamping moves nothing farther. So the whole vector of answers moves so many times as far, at most; the largest over
-targets and over what is known is the *factor*: 1 if people are independent, 1 + (k−1)ρ if any two have the correlation
-ρ ≥ 0. The randomness of the people who are not known is not counted as noise, which is the safe side.
+within the bounds. Then the whole vector of answers moves at most 1 + Σ|β| times as far, β being the coefficients of
+those who are not known (Theorem P8); the largest over targets and over what is known is the *factor*: 1 if people are
+independent, 1 + (k−1)ρ if any two have the correlation ρ ≥ 0. The randomness of the people who are not known is not
+counted as noise, which is the safe side.
 
 What is counted, or is put into groups, has no normal law: what one flag says of the others can be far more than their
 correlation. There only group privacy is safe, k times what one record moves, and the k people's names of groups.

@@ -1,8 +1,8 @@
 """What a plan means on plain rows: which count, and the exact numbers of every group. In Python's own library alone.
 
-This is the definition. The engines of :mod:`.answers` must give the same numbers, the stand-alone script carries this
-file as it is, and the judge of plans enumerates small tables through it. Rows are mappings, NULL and NaN are ``None``;
-a plan comes as :func:`~.cells.rules_of` writes it. It imports nothing of epsilens.
+This is Definition P1 of docs/proofs/plans.md. The engines of :mod:`.answers` must give the same numbers, the
+stand-alone script carries this file as it is, and the judge of plans enumerates small tables through it. Rows are
+mappings, NULL and NaN are ``None``; a plan comes as :func:`~.cells.rules_of` writes it. It imports nothing of epsilens.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 H0 is the law of the observation if the person is absent (or has the first value, or nobody tampered), H1 if
 they are present. Write ``llr`` for log dH1/dH0. The trade-off is T(H0, H1): α is the false-positive rate of a
-test of H0, 1 − f(α) its recall. Arguments are float64 arrays, already checked; results broadcast.
+test of H0, 1 − f(α) its recall (Lemma D1). Arguments are float64 arrays, already checked; results broadcast.
 
 Many laws at once are an array (:class:`LawArray`): each is read alone, and the answers stand where the laws do.
 """

@@ -7,7 +7,8 @@ the right (r, x_r), or none. Given x_i the two sides are independent, and for an
     L(x → x′) ≤ |x − x′|·a_i/λ + D_left(x → x′) + D_right(x → x′),
 
 D being the leakage of one side alone (replace one part after the other). Sides are laid out by a walk outwards from the
-target that carries the sum; their pairs are examined in the order of this bound until it cannot beat the best (§C(b)).
+target that carries the sum; their pairs are examined in the order of this bound until it cannot beat the best: Theorem
+D66.
 """
 
 from __future__ import annotations

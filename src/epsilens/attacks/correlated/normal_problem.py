@@ -1,7 +1,7 @@
 """The search problem behind jointly normal records, in units where every record has reach 1.
 
 With x = value/reach, S = Σ a_j x_j. An adversary (i, K) sees the answer shift by β when x_i moves by 1, and counts
-Var(S | x_i, x_K) as noise of the data's own (paper 004, Theorem 6, with zero weights and known records included):
+Var(S | x_i, x_K) as noise of the data's own (Theorem D67; paper 004, Theorem 6, with zero weights and known records):
 β = Cov(S, x_i | x_K)/Var(x_i | x_K).
 
 - Exchangeable records (one variance, one correlation, one weight): only the number of known records matters; with unit

@@ -6,9 +6,9 @@ releases before (through P(x_{t−1} | x_t)) and after (through P(x_{t+1} | x_t)
     BPL_t = 𝓛_B(BPL_{t−1}) + ε_t,   FPL_t = 𝓛_F(FPL_{t+1}) + ε_t,   TPL_t = BPL_t + FPL_t − ε_t,
     𝓛(a) = max over pairs of rows (q, d) and sets of log[(Q(e^a − 1) + 1)/(D(e^a − 1) + 1)],
 
-Q and D the sums of q and d over the set. It is an upper bound for any ε_t-DP releases. For two states and releases
-whose likelihood ratio takes every value in [e^{−ε}, e^{ε}] (Laplace noise), BPL and FPL are exact where the chain is
-persistent (§C(d) of the reference sheet). This is not one release of the sum over time: that is :func:`chain`.
+Q and D the sums of q and d over the set: Theorem D68. It is an upper bound for any ε_t-DP releases. For two states and
+releases whose likelihood ratio takes every value in [e^{−ε}, e^{ε}] (Laplace noise), BPL and FPL are exact where the
+chain is persistent (§C(d) of the reference sheet). This is not one release of the sum over time: that is :func:`chain`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Bounds on a product that need no view of its profile: by its moments, and by the largest of its losses.
 
-Moments say next to everything where the two laws hardly overlap. With E(s) = ∫dP^s dQ^{1−s}, 0 < s < 1, which
-multiplies, the two laws have ∫min(dP, t·dQ) ≤ E(s)·t^{1−s} in common. So 1 − h(t) is at most that; the errors of a
-test are at most max_t E(s)·t^{1−s} − tα = s·E(s)·t^{1−s} at t = ((1−s)·E(s)/α)^{1/s}, and those of the test that
-rejects L > u at most E(s)·e^{−su} and E(s)·e^{(1−s)u} (Chernoff).
+Moments say next to everything where the two laws hardly overlap (Theorem C14 of docs/proofs/composition.md), and the
+test that waits for one large loss where such losses decide (Lemma C15).
 
 :func:`log_profile` goes on where many steps add up. With g(x) = (1 − e^{−x})·e^{−λx} for x > 0, 0 below,
 h(e^u) = e^{K(λ)−λu}·E g(L − u) under the tilt λ. Chernoff's bound has the largest g instead. The tilted loss is a sum;

@@ -2,7 +2,8 @@
 
 What one reading may cost is counted, not timed, so that a reading is the same on every machine: in lattice points of
 the plainest step, about a microsecond each. What is still wide when all is spent stays at what is known by then, a
-wider bracket that holds all the same, and the law says that it was not reached.
+wider bracket that holds all the same (Theorem C19 of docs/proofs/composition.md), and the law says that it was not
+reached.
 
 :meth:`Evaluator._engines` decides which engine answers, and in which order they are tried. All that is made is kept by
 the evaluator of its order, which both sides of a bracket and all laws that share the product ask; what only one reading

@@ -1,4 +1,4 @@
-"""ψ and the practical μ of a product, each by whichever way serves, from both sides."""
+"""ψ and the practical μ of a product, each by whichever way serves, from both sides: Theorem C16."""
 
 from __future__ import annotations
 

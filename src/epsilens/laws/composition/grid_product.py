@@ -4,10 +4,8 @@ The losses of a rarely sampled step run over many orders of magnitude: nearly al
 while large. No lattice of one spacing holds both. Here masses lie on any points, two laws are convolved pair by pair,
 and the pairs are gathered on a grid again. H1-masses suffice: h(t) = E₁(1 − t·e^{−L})₊ grows with every loss.
 
-**Upper**: what lies between two grid points is split on them with its mean of e^{−L} kept, a spread, which
-Blackwell-dominates; what lies beyond the last point counts as +∞, what lies below the first is raised to it. **Lower**:
-what lies in one cell is merged into one outcome, which is dominated; what lies below the first point is dropped. Losses
-are rounded up, or down, by more than they can be wrong.
+Lemma C12 of docs/proofs/composition.md says what is split, merged, raised and dropped on either side. Losses are
+rounded up, or down, by more than they can be wrong.
 """
 
 from __future__ import annotations

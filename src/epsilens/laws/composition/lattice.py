@@ -1,4 +1,4 @@
-"""A step's loss on a lattice, from both sides (reference sheet, §2).
+"""A step's loss on a lattice, from both sides: Lemmas C2 and C3 of docs/proofs/composition.md.
 
 Every bin is cut at its midpoint. For the half right of a lattice point g, with d = L − g: p = ∫dP and
 e = ∫dP(1 − e^{−d}); for the half left of it, f = ∫dP(e^{−d} − 1). All integrands are positive, so the tails keep their

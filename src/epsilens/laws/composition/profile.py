@@ -1,12 +1,13 @@
 """The profile h(t) = ∫(dH1 − t·dH0)₊ of a product about one tilt, from the lattices of its steps (sheet, §4 and §5).
 
 The k-fold product of lattice laws takes one tilted Fourier transform for each side. Masses are tilted by e^{λl} and
-normalised, wrapped modulo N, transformed, raised to their powers, multiplied and transformed back:
-p^{*k}(l) = e^{K(λ)−λl}·r(l). What is known of r is an interval r ± E, the mass beyond the window by Chernoff's bound,
-and that wrapping only adds.
+normalised, wrapped modulo N, transformed, raised to their powers, multiplied and transformed back: p^{*k}(l) =
+e^{K(λ)−λl}·r(l). What is known of r is an interval r ± E (Lemma C10 of docs/proofs/composition.md), the mass beyond the
+window by Chernoff's bound, and that wrapping only adds (Theorem C9).
 
 h is known at the lattice points t_i = e^{l_i} and linear in t between them, so that δ, ε, the ROC curve and its inverse
-are a search each. Everything is summed from the top, where the masses are small, and kept as numbers times e^base.
+are a search each (Theorem C13). Everything is summed from the top, where the masses are small, and kept as numbers
+times e^base.
 """
 
 from __future__ import annotations

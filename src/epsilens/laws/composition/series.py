@@ -1,15 +1,12 @@
 """The profile of a product straight from its characteristic function: one sum of a few dozen terms, with a bracket.
 
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
-rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
-bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.tilt`), quadrature, rounding, and the mass cut off far out.
+rule of step h = 2π/W is Σ_m δ(ε + mW)·e^{λmW} (Theorem C4 of docs/proofs/composition.md): an upper bound as it stands,
+and a lower one less the terms m ≠ 0 (Lemma C5). Nothing is discretised: what is left are the frequencies left out
+(Lemma C6, :mod:`.tilt`), the mass cut off far out (Lemma C7), quadrature and rounding (Lemma C8).
 
-What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
-some loss, and above b. With F the outcomes in which some step lies above and none below,
-P(F) − t·Q(F) ≤ ∫_F(dP − t·dQ)₊ ≤ P(F) − t·Q(F) + t·Q(F, S < log t). For S to stay below log t in spite of a loss above
-b, the other steps must make up for it, which Chernoff's bound makes unlikely once b exceeds log t by some standard
-deviations. So a step with rare large losses may be cut off where they are still likely.
+What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step with rare large
+losses may be cut off where they are still likely: the others must make up for such a loss, or it decides the test.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A step is a pair (H1, H0) seen through its loss L = log dH1/dH0: atoms, and a continuous part on the line whose loss
 grows with the observation x. Masses come as logarithms with relative precision in both tails; ``error`` bounds how far
-a computed loss may lie from the true one, so that rounding can be carried into the bracket (reference sheet, §4).
+a computed loss may lie from the true one, so that rounding can be carried into the bracket: Theorem C11 of
+docs/proofs/composition.md.
 """
 
 from __future__ import annotations

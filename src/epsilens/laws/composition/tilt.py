@@ -6,12 +6,8 @@ to what is asked: for rare sampling K would otherwise be ruled by the cut-off.
 The finite part of one step's loss under a tilt has the law dP·e^{λL}/E e^{λL}. Where that has no closed form, it is a
 few hundred quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
 
-How fast its characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one. Where
-the loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a
-uniform law has |φ(y)| = |sin θ/θ|, θ = yw/2. So |φ(y)| ≤ 1 − Σω(1 − |sin θ/θ|) over slabs that fit under the density.
-Atoms and whatever lies above the slabs count as not falling at all. With |sin θ/θ| replaced by its largest value at and
-beyond θ, the bound itself falls, so that it may be summed or integrated to infinity. Far out another one is smaller:
-integrated by parts, a density of total variation V leaves V/y, beside the mass of the atoms.
+How fast its characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one, by slabs
+under its density and by its total variation: Lemma C6 of docs/proofs/composition.md.
 """
 
 from __future__ import annotations

@@ -435,7 +435,7 @@ class LabelledSampleStep(DelegatingStep):
     """The base with probability q, nothing at all otherwise, and the adversary is told which.
 
     Bounds Poisson sampling when a record is replaced, whatever the mechanism: telling whether the record was drawn can
-    only help. δ(ε) is q times the base's for ε > 0.
+    only help (Lemma D3). δ(ε) is q times the base's for ε > 0.
     """
 
     base: Step
