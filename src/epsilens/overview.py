@@ -40,9 +40,6 @@ _ROUGH = 0.05
 _SAME = 1e-6  # relative: ends that a reader cannot tell apart
 
 
-# -- every reading ------------------------------------------------------------------------------------------------
-
-
 class ReadingValue(NamedTuple):
     """A value and what it would be without the release; ``nearly``: below 1, but double precision cannot say so."""
 
@@ -278,9 +275,6 @@ def _apart(e: Experiment, prior: float) -> Point | None:
     return None if high - low <= max(law.width, _SAME) * high else (low, high)
 
 
-# -- how far answers stray ----------------------------------------------------------------------------------------
-
-
 def noise_reach(e: Experiment) -> float | None:
     """Within how much of the truth 95 of 100 answers fall; None where the mechanism adds no noise to a number."""
     return float(_REACH[e.origin](e)) if e.origin in _REACH else None
@@ -321,8 +315,6 @@ _REACH: Mapping[str, Callable[[Experiment], float]] = {
     "staircase": _reach_staircase,
 }
 
-
-# -- curves -------------------------------------------------------------------------------------------------------
 
 #: Names a reader may give a curve, beside its own: the readings that are points of it.
 _READINGS = {"recall": "roc", "precision": "precision_recall", "attack_success": "roc"}

@@ -293,9 +293,6 @@ def simulate(query: QueryAccuracy, epsilon: float, plan: Release, releases: int 
     return np.asarray(made)
 
 
-# -- better bounds and limits --------------------------------------------------------------------------------------
-
-
 #: The shares of values below the lower or above the upper bound that is tried.
 _TAILS = (0.0, 0.001, 0.01, 0.025, 0.05, 0.1)
 #: The shares of owners who lose nothing under the limit that is tried.

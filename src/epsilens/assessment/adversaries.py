@@ -189,9 +189,6 @@ class AdversaryEntry:
     from_data: Callable[[Setting], bool] = lambda _: False
 
 
-# -- what they face -----------------------------------------------------------------------------------------------
-
-
 def _facing_question(question: AdversaryQuestion) -> Callable[[Setting, float], WorstCase]:
     """All answers, worst over what the question leaves open."""
 

@@ -139,8 +139,6 @@ def guarantee_sentence(plan: Release, promise: Guarantee, epsilon: float | None 
     )
 
 
-# -- headroom in the ledger ----------------------------------------------------------------------------------------
-
 _MOST_EPSILON = 700.0
 _LEAST_EPSILON = 1e-6  # an ε below this is no release
 _PRECISION = 1e-3  # how close to the largest a search comes, from below
@@ -354,9 +352,6 @@ def precedents() -> tuple[Precedent, ...]:
         if d.epsilon is not None
     ]
     return tuple(sorted(made, key=lambda p: (p.epsilon, p.deployment)))
-
-
-# -- cautions about the table --------------------------------------------------------------------------------------
 
 
 class Caution(StrEnum):

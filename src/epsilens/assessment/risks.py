@@ -268,9 +268,6 @@ def curve_of(
     return RiskCurve(tuple(float(e) for e in grid), lines, errors)
 
 
-# -- a sample of real people ---------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class SampledPerson:
     """One owner of the table: what they add to each noisy number, an entry a group, zeros left out.

@@ -177,8 +177,6 @@ class WorstCase:
         """Whether the answers settle the question: a name that exists because of one person."""
         return any(isinstance(e, MovementPair) and e.certain for e in self.each)
 
-    # -- readings -----------------------------------------------------------------------------------------------
-
     def read(self, reading: str, arguments: Mapping[str, float]) -> float:
         """The worst of them, or of all that lies between them."""
         if reading in _AT_A_RATE and len(self._apart) > 1:
@@ -263,8 +261,6 @@ class WorstCase:
         top = min(most, _UP_TO)
         return safe_boundary(lambda epsilon: self._either(epsilon) - delta, top, 1e-12 * top)
 
-    # -- at a fixed rate ----------------------------------------------------------------------------------------
-
     def _at_a_rate(self, reading: str, arguments: Mapping[str, float]) -> float:
         if reading == "auc":
             return self._area()
@@ -344,9 +340,6 @@ def _precision(fpr: float, recall: float, prior: float) -> float:
 
 def _first(facing: Callable[[float], WorstCase]) -> Callable[[float], Experiment]:
     return lambda epsilon: facing(epsilon).experiments[0]
-
-
-# -- the largest ε ------------------------------------------------------------------------------------------------
 
 
 def largest_epsilon(

@@ -285,9 +285,6 @@ def _equal_answers(one: LatentAnswer, other: LatentAnswer) -> bool:
     )
 
 
-# -- normal noise on one line -----------------------------------------------------------------------------------------
-
-
 def _projection(prior: _Prior, answers: Sequence[tuple[LatentAnswer, int]]) -> Law | None:
     """The projection on the line of the means, where they lie on one; None where they do not."""
     if any(np.any((a.shares > 0).sum(axis=1) > 1) for a, _ in answers):
@@ -389,9 +386,6 @@ def _claim_mixture_bound(answers: Sequence[tuple[LatentAnswer, int]], pairs: _Co
     log_p0 = np.concatenate(([math.log(rest)] if rest > 0 else [], high, high - losses[moving]))
     llr = np.concatenate(([0.0] if rest > 0 else [], -losses[moving], losses[moving]))
     return Finite(log_p0, llr, given, given, mirrored=True).as_bound()
-
-
-# -- Laplace noise between finite channels ----------------------------------------------------------------------------
 
 
 class _Channels(NamedTuple):

@@ -178,7 +178,6 @@ class CaseResults(ValueSemantics, SentenceResult):
         return f"Catalogue({len(self.run)} of {len(self.found)} cases run, as_known={self.as_known})"
 
 
-# -- the mechanisms -------------------------------------------------------------------------------------------------
 #
 # Noise in doubles: the grid a double lies on depends on its size, so the last bits tell what was noised. Mironov 2012:
 # the sum 1 + x of a double x with |x| < ½ is a multiple of 2⁻⁵³, while 0 + x is x itself. Noise on the integers has no
@@ -421,9 +420,6 @@ _CLAIMS: dict[str, Callable[[], object]] = {
     "opendp_threshold_i64": partial(_threshold_claim, "i64"),
     "opendp_threshold_f64": partial(_threshold_claim, "f64"),
 }
-
-
-# -- the cases ------------------------------------------------------------------------------------------------------
 
 
 def _same(value: object) -> object:

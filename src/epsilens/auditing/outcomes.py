@@ -545,9 +545,6 @@ def _select_columns(outcomes: Outcomes, columns: Sequence[int]) -> Array:
     return np.column_stack([_column(outcomes, at) for at in columns])
 
 
-# -- the panel --------------------------------------------------------------------------------------------------------
-
-
 def _varying_columns(past: Outcomes) -> list[int]:
     """Columns with more than one value, NaN included."""
     x = past.values

@@ -150,8 +150,6 @@ class MadeUpRows:
             if applies:
                 yield (kind, *make())
 
-    # -- what the plan says --------------------------------------------------------------------------------------
-
     def _bounds(self) -> dict[str, tuple[float, float]]:
         """The widest bounds of each column that is summed or averaged."""
         found: dict[str, tuple[float, float]] = {}
@@ -276,8 +274,6 @@ class MadeUpRows:
         best = max(got, key=lambda row: (sum(bool(row[name]) for name in flags), -row["place"]))
         return int(best["place"])
 
-    # -- values --------------------------------------------------------------------------------------------------
-
     def far_end(self, name: str) -> float:
         """The bound that is farthest from 0."""
         return max(self.bounds[name], key=abs)
@@ -315,8 +311,6 @@ class MadeUpRows:
         if kinds.is_string(kind) or kinds.is_large_string(kind):
             return str(value)
         return value
-
-    # -- rows ----------------------------------------------------------------------------------------------------
 
     def table(self, rows: Sequence[Row]) -> pa.Table:
         """Rows as an Arrow table."""

@@ -67,8 +67,6 @@ def _opt(
     return Option(parameter, needed, positional, repeated, default)
 
 
-# -- what several commands share ----------------------------------------------------------------------------------
-
 _FORMATS = "[table|json|md|html|csv|pdf]"
 _FILE = _opt("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT)
 _OUTPUT = (_opt("format", "How to write the result", _FORMATS, Panel.OUTPUT, Input.WORD, default="table"), _FILE)

@@ -85,9 +85,6 @@ OutputOption = Annotated[
 _ENDINGS = ("json", "md", "html", "csv")
 
 
-# -- output -------------------------------------------------------------------------------------------------------
-
-
 def show(result: Showable, format: Format, output: str | None) -> None:
     """Write a result in the wanted format, to a file or the terminal; the ending of a file's name says it too."""
     styled, format = False, Format(format_by_name(format, output))
@@ -238,8 +235,6 @@ def _umask() -> int:
     return mask
 
 
-# -- errors -------------------------------------------------------------------------------------------------------
-
 #: Where a context keeps what was typed, before it is read.
 RAW_OPTIONS = "epsilens.typed"
 
@@ -346,9 +341,6 @@ def say(message: str) -> None:
         text = " ".join(f"epsilens: {escape_controls(masked(message))}".split())
         with suppress(OSError):  # whoever listened is gone
             sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
-
-
-# -- what was said ------------------------------------------------------------------------------------------------
 
 
 def on_terminal() -> bool:

@@ -348,8 +348,6 @@ class Account(SentenceResult):
         raised = self.raised or limits.rises_above(self.limits)
         return replace(made, standing=limits.looser(self.standing), late=late, raised=raised)
 
-    # -- what is spent ------------------------------------------------------------------------------------------
-
     @property
     def counted(self) -> tuple[Spending, ...]:
         """What is spent: everything but what was given back before it was drawn."""
@@ -385,8 +383,6 @@ class Account(SentenceResult):
     def over(self) -> bool:
         """Whether more was released than the limits allow, so that they promise nothing: what others did counts."""
         return self.standing is not None and self.standing.exceeded(self.spent) is not None
-
-    # -- what may be spent --------------------------------------------------------------------------------------
 
     def fits(self, experiment: Experiment, part: str | None = None) -> None:
         """Refuse what cannot be added to the rest: another relation between tables, a part nobody declared."""
@@ -451,8 +447,6 @@ class Account(SentenceResult):
         """How many more releases like the last have room; None where nothing limits them, or nothing was released."""
         last = self.counted[-1] if self.counted else None
         return None if last is None else self.more(last.charge, last.part)
-
-    # -- what it promises ---------------------------------------------------------------------------------------
 
     def promised(self, reading: str = "success", **arguments: float) -> float | None:
         """A reading of what the limits promise, whatever is chosen after seeing answers; None where they do not."""

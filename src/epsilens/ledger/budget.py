@@ -150,8 +150,6 @@ def _noise(experiment: Experiment) -> Experiment:
     return compose_counted(made)
 
 
-# -- names of accounts and parts -----------------------------------------------------------------------------------
-
 _LONGEST = 200
 #: Code points that are not shown (Default_Ignorable_Code_Point of Unicode), and the blank of braille.
 _IGNORABLE = re.compile(

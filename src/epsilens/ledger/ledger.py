@@ -107,8 +107,6 @@ class Ledger(SentenceResult):
         """
         return Ledger, (self.store.address,)
 
-    # -- reading ------------------------------------------------------------------------------------------------
-
     def accounts(self) -> dict[str, Account]:
         """Every account, by the people it is about."""
         if not self.store.exists:
@@ -187,8 +185,6 @@ class Ledger(SentenceResult):
             | {"body": _without_addresses(e.body), "previous": e.previous, "hash": e.kept}
             for e in lines
         ]
-
-    # -- writing ------------------------------------------------------------------------------------------------
 
     def limit(self, account: str, **limits: str | float | None) -> Account:
         """Set what may be spent: ``success`` (of 1), ``epsilon``, ``psi``, ``rho``, ``delta``, ``partition``.

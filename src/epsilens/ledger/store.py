@@ -155,8 +155,6 @@ class Store:
             raise MissingExtra("psycopg", extra="postgres", purpose="a ledger in PostgreSQL") from None
         return engine
 
-    # -- reading ------------------------------------------------------------------------------------------------
-
     @property
     def exists(self) -> bool:
         """Whether there is a ledger yet; a database that is something else is refused."""
@@ -226,8 +224,6 @@ class Store:
                 )
             head = entry.hash
         return entries
-
-    # -- writing ------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, account: str) -> Iterator[Writer]:

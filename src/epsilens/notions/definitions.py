@@ -74,9 +74,6 @@ def _checked_level(level: str) -> str:
     return checks.one_of("level", level, ("record", "database"))
 
 
-# -- between databases --------------------------------------------------------------------------------------------
-
-
 def dp(mechanism: FiniteMechanism) -> float:
     """Bounded differential privacy (Dwork, McSherry, Nissim & Smith 2006).
 
@@ -322,9 +319,6 @@ def _is_nearest(cells: NDArray[np.int64], told: Mask, changed: Mask, k: int) -> 
     same = within & (told.sum(axis=1) == told[k].sum())
     closer = same & np.all(~changed | (changed[k] & agrees), axis=1) & (changed.sum(axis=1) < changed[k].sum())
     return not (fewer | closer).any()
-
-
-# -- between what an adversary believes ---------------------------------------------------------------------------
 
 
 def pufferfish(

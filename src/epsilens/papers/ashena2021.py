@@ -244,9 +244,6 @@ def rule_success(
     return 0.5 * ((1 - edge0 - one0) + 0.5 * edge0) + 0.5 * (one1 + 0.5 * edge1)
 
 
-# -- other attackers ------------------------------------------------------------------------------------------------
-
-
 def ages(sd: float = 9.0) -> Array:
     """120 ages: the quantiles of N(74.5, sd²) at (i − ½)/120, in place of the paper's random draw."""
     return np.asarray(74.5 + sd * ndtri((np.arange(1, _PEOPLE + 1) - 0.5) / _PEOPLE))
@@ -343,9 +340,6 @@ def recovered(
         guess = np.linalg.solve(normal, groups.T @ (answers - groups.sum(axis=1) / 2))
         shares[trial] = np.mean((guess > 0) == (secret == 1))
     return float(shares.mean()), float(shares.std(ddof=1) / np.sqrt(trials))
-
-
-# -- the items ------------------------------------------------------------------------------------------------------
 
 
 def _success(epsilon: float, **attack: Any) -> float:

@@ -90,9 +90,6 @@ def epsilon_rdp_improved(psi: float, delta: float, order: float | None = None) -
     return max((order - 0.5) * psi * psi + math.log1p(-1 / order), 0.0)
 
 
-# -- the items ------------------------------------------------------------------------------------------------------
-
-
 def _bell(name: str, mean: float, scale: float, x: Array, *, quiet: bool = False) -> Series:
     y = np.exp(-0.5 * ((x - mean) / scale) ** 2) / (scale * math.sqrt(2 * math.pi))
     return Series(name, tuple(zip(x.tolist(), y.tolist(), strict=True)), quiet)

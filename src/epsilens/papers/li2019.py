@@ -177,9 +177,6 @@ def abstract_search(reach: ArrayLike, terms: Terms, *, fast: bool, scale: float 
     return _layers(sizes, terms, scale, sizes.size if fast else None)[0]
 
 
-# -- other computations of the paper -----------------------------------------------------------------------------------
-
-
 def beliefs(correlation: float, answer: float = 2.0, scale: float = 1.0) -> tuple[float, float]:
     """P(s1 = 1 | r) of who knows nothing and of who knows s2 = 1, for two fair bits of a correlation (Example 1).
 
@@ -308,9 +305,6 @@ def _fair_bits(correlation: float) -> Records:
     """Two fair bits of a correlation."""
     same, other = (1 + correlation) / 4, (1 - correlation) / 4
     return table([[same, other], [other, same]])
-
-
-# -- the items ------------------------------------------------------------------------------------------------------
 
 
 _KNOWN = ("nothing", "x2")

@@ -126,9 +126,6 @@ def planar_laplace(epsilon: float, distance: float) -> float:
     return float(min((1 + variation) / 2, 1.0))
 
 
-# -- the items ------------------------------------------------------------------------------------------------------
-
-
 def _fbeta(epsilon: float, beta: float = 1.0, prior: float = 0.5) -> float:
     return float(laplace(epsilon=epsilon).fbeta(beta, prior=prior))
 

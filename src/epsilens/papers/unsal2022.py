@@ -122,9 +122,6 @@ def _classical_sigma(epsilon: float) -> float:
     return math.sqrt(2 * math.log(1.25 / (epsilon / 20))) / epsilon
 
 
-# -- the items ------------------------------------------------------------------------------------------------------
-
-
 def theorem_3(alphas: list[float]) -> Numbers:
     rows = []
     for sign, side in ((1, "above"), (-1, "below")):

@@ -52,8 +52,6 @@ from .scan_plan import (
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# -- bounding contributions ----------------------------------------------------------------------------------------
-
 #: So many counters at once: a grouping by owner holds a row of them for each owner.
 MOST_COUNTERS = 8
 #: The rows whose order is kept in memory at once.

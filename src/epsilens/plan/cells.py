@@ -124,9 +124,6 @@ def _steps(need: Need) -> SumSteps:
     return SumSteps.of(*need.query.bounds)
 
 
-# -- on rows in memory --------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class PlanRules:
     """A plan as the definition takes it: plain values, and a condition on rows for each query, as Python."""
@@ -219,9 +216,6 @@ def _query(plan: Release, need: Need) -> dict[str, object]:
 
 def _label(part: object) -> object:
     return part.isoformat() if isinstance(part, date) else part
-
-
-# -- conditions ---------------------------------------------------------------------------------------------------
 
 
 def _condition(where: str | None, columns: Mapping[str, str]) -> str:

@@ -177,8 +177,6 @@ class PersonContribution:
             return False
         return not self.counted or self.labels is None or self.labels > self.groups
 
-    # -- bounds -------------------------------------------------------------------------------------------------
-
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """l and u; 0 and 1 for what is counted."""
@@ -196,8 +194,6 @@ class PersonContribution:
     def half(self) -> float:
         """h: half of the width of the bounds."""
         return self.bounds[1] / 2 - self.bounds[0] / 2
-
-    # -- vertices -----------------------------------------------------------------------------------------------
 
     def _rows_in_one(self, rows: int) -> tuple[Shift, ...]:
         """So many rows, all in one group and all at a bound."""

@@ -25,8 +25,6 @@ from pydantic import BaseModel, ValidationError
 from ..errors import InputError, type_phrase
 from .model import PlacedError, Release
 
-# -- YAML ----------------------------------------------------------------------------------------------------------
-
 #: Where an entry stands: keys of mappings, and places in lists counted from 0.
 Place: TypeAlias = tuple[str | int, ...]
 Lines: TypeAlias = Mapping[Place, int]
@@ -181,8 +179,6 @@ class _YamlReader:
                 f"{self._where(event)}: {shown!r} looks like {kind} and is none: put text in quotes"
             ) from None
 
-
-# -- error messages ------------------------------------------------------------------------------------------------
 
 _NUMBERS = ("float", "int", "finite_number", "greater_than", "less_than", "decimal")
 _BOUNDS = {"gt": "above {}", "ge": "of {} or more", "lt": "below {}", "le": "at most {}"}

@@ -275,9 +275,6 @@ def _both_orders(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     return (*vertices, *(replace(v, alone=(v.alone[1], v.alone[0])) for v in vertices if any(v.alone)))
 
 
-# -- domination ---------------------------------------------------------------------------------------------------
-
-
 def _undominated(vertices: Iterable[Vertex]) -> tuple[Vertex, ...]:
     """Those that are not below another one, number by number."""
     kept: list[Vertex] = []
@@ -322,9 +319,6 @@ def _bound(found: list[Movement]) -> Movement:
         tuple((query, *both) for query, both in sorted(alone.items())),
         found[0].people,
     )
-
-
-# -- whether a bound is reached -----------------------------------------------------------------------------------
 
 
 def _is_attained(
@@ -377,8 +371,6 @@ def _is_reachable(one: PersonContribution, replaces: bool) -> bool:
         return low <= 0 <= high and not one.query.average
     return bool(one.query.split_by)
 
-
-# -- correlated people ---------------------------------------------------------------------------------------------
 
 _ENUMERATED = 12  # related people whose every adversary is looked at: 2^12 sets of those who are known
 _ROUNDING = 1e-12

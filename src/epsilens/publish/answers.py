@@ -443,9 +443,6 @@ def _digits(scale: float) -> int:
     return min(max(2 - math.floor(math.log10(scale)), 0), 300)
 
 
-# -- drawing -------------------------------------------------------------------------------------------------------
-
-
 def draw_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
     """The answers of a plan, each under noise of its own."""
     made: list[PublishedAnswer] = []

@@ -185,9 +185,6 @@ def _parquet(made: Published) -> bytes:
     return sink.getvalue()
 
 
-# -- stand-alone script --------------------------------------------------------------------------------------------
-
-
 def script_of(plan: Release, table: object = None, engine: object = None) -> str:
     _check_scriptable(plan)
     with error_place("data.table", engine="engine"):

@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import pyarrow as pa
 
-# -- made-up rows --------------------------------------------------------------------------------------------------
-
 ROWS = 2000
 _EACH = 2  # rows a person
 _SEED = 20261116

@@ -260,9 +260,6 @@ def _how(c: Correlation) -> str:
     )
 
 
-# -- the document -------------------------------------------------------------------------------------------------
-
-
 def present(c: Correlation) -> Document:
     """The sentence, the comparison, the curve, which records matter, how it was computed."""
     made = [_comparison(c), *([_known(c)] if c.by_known else []), _contributions(c)]

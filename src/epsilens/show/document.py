@@ -27,9 +27,6 @@ class Forms(Flag):
     ALL = KEPT | NOTEBOOK
 
 
-# -- sentences ----------------------------------------------------------------------------------------------------
-
-
 class Span(NamedTuple):
     """A piece of a sentence: plain, strong, strong in the colour of added risk, or a number kept in one piece."""
 
@@ -48,9 +45,6 @@ def said(text: str) -> Said:
 def flat(spans: Sequence[Span]) -> str:
     """The sentence without its emphasis."""
     return "".join(span.text for span in spans)
-
-
-# -- blocks -------------------------------------------------------------------------------------------------------
 
 
 class Tone(Enum):
@@ -135,9 +129,6 @@ class Code:
     text: str
     command: bool = True
     forms: Forms = Forms.KEPT
-
-
-# -- tables -------------------------------------------------------------------------------------------------------
 
 
 class Kind(Enum):
@@ -254,9 +245,6 @@ class Combinations:
     forms: Forms = Forms.ALL
 
 
-# -- pictures -----------------------------------------------------------------------------------------------------
-
-
 class ResponsiveChart(Protocol):
     """A chart that can be drawn at the widths it is made for; it tells its numbers to those who cannot see it."""
 
@@ -308,9 +296,6 @@ class Icons:
     arrays: tuple[IconArray, ...]
     note: str
     forms: Forms = Forms.PICTURED
-
-
-# -- structure ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -657,9 +657,6 @@ def _claimed(claim: Claim) -> tuple[str, dict[str, Any] | None]:
     return "", {**options, **claim.training, **unusual}
 
 
-# -- the document -------------------------------------------------------------------------------------------------
-
-
 def of_experiment(result: Experiment | Overview) -> Document:
     """What is read of an experiment; many at once are only listed. Of an adversary's, what they know too."""
     if isinstance(result, Overview):

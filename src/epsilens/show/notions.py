@@ -106,9 +106,6 @@ def _pictures(notion: Notion, epsilon: float) -> Icons:
     )
 
 
-# -- the sentences ------------------------------------------------------------------------------------------------
-
-
 def meaning(notion: Notion, epsilon: float) -> Said:
     """What the notion's ε means for someone who gave even odds, with that baseline beside it.
 
@@ -305,9 +302,6 @@ def _about(made: Conversion) -> Said:
     most = frequencies(made.sure, given=[0.5])[0]
     unit = "people" if made.promised.kind == "nats" else "sure"
     return said[0], Span(f"{most} {unit}", "risk"), said[2]
-
-
-# -- one conversion -----------------------------------------------------------------------------------------------
 
 
 def promise_sentence(c: Conversion) -> str:

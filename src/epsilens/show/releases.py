@@ -60,9 +60,6 @@ _NAMES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
 _MOST_ROWS = 200
 
 
-# -- sentences ----------------------------------------------------------------------------------------------------
-
-
 def _most(p: float, scale: int) -> str:
     """At most so many; "at most more than 99" would say nothing, nor would "at most 100"."""
     shown = count(p, scale)
@@ -147,9 +144,6 @@ def ledger_sentence(ledger: Ledger) -> str:
             return f"There is no ledger at {ledger.store.name} yet: a limit or a release makes one."
         return "Nothing is entered in this ledger yet."
     return " ".join(f"{name}: {account_sentence(account)}" for name, account in accounts.items())
-
-
-# -- documents ----------------------------------------------------------------------------------------------------
 
 
 def of_account(account: Account) -> Document:

@@ -178,9 +178,6 @@ def _lost(scan: Scan) -> list[str]:
     ]
 
 
-# -- tables -------------------------------------------------------------------------------------------------------
-
-
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
     return Section(title, (plain_table(head, rows, title),))
 

@@ -308,8 +308,6 @@ def false_alarms(fpr: float) -> str:
     return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {thousands(scale)}"
 
 
-# -- what the mechanism does --------------------------------------------------------------------------------------
-
 #: What is built from others, or without a name in the catalogue.
 _TITLES = {
     "finite": "Two lists of probabilities",

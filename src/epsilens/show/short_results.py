@@ -57,9 +57,6 @@ def _only(title: str, sentence: Callable[[Result], str]) -> Callable[[Result], D
     return lambda result: _told(title, sentence(result))
 
 
-# -- vectors ------------------------------------------------------------------------------------------------------
-
-
 def vector(v: Vector) -> str:
     """The advantage of the product test beside the scalar's and the paper's."""
     if v.experiment.parameters["noise"] == "gaussian":
@@ -76,9 +73,6 @@ def vector(v: Vector) -> str:
 
 
 of_vector = _only("A noisy vector", vector)
-
-
-# -- correlated records -------------------------------------------------------------------------------------------
 
 
 def belief(value: float, objective: str) -> float:
@@ -145,9 +139,6 @@ def of_temporal(t: Temporal) -> Document:
     )
 
 
-# -- approximations -----------------------------------------------------------------------------------------------
-
-
 def of_clt(c: Clt) -> Document:
     """An approximation beside what is proven."""
     low, high = c.bracket
@@ -158,9 +149,6 @@ def of_clt(c: Clt) -> Document:
         *(Fact(f"ε by {name}", f"{value:.6g}") for name, value in c.epsilons.items()),
         Fact("proven", f"[{low:.6g}, {high:.6g}]"),
     )
-
-
-# -- what an adversary knows --------------------------------------------------------------------------------------
 
 
 def knowledge(k: Knowledge) -> str:
@@ -189,9 +177,6 @@ def pair(p: WorstPair) -> str:
 
 
 of_pair = _only("Two values", pair)
-
-
-# -- attacks ------------------------------------------------------------------------------------------------------
 
 
 def mistaken(m: Mistaken) -> str:

@@ -184,8 +184,6 @@ def price(needed: float, bias: float, theta: float, fpr: float, power: float, sa
     return _report(told, (), remarks, payload)
 
 
-# -- was it tampered with? ----------------------------------------------------------------------------------------
-
 _ASKED = "Was it tampered with?"
 _MOST_ROWS = 50
 _PREMISE = (

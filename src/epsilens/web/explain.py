@@ -188,9 +188,6 @@ def help_view() -> Response:
     return render("help.html", view="Help")
 
 
-# -- claims --------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _ClaimKind:
     words: str
@@ -323,8 +320,6 @@ def claim_chart(request: Request, kind: str) -> Response:
         return no_file(asked.problem)
     return picture(claim_roc(about.overview), "claim-roc", kind)
 
-
-# -- notions ------------------------------------------------------------------------------------------------------
 
 _USUAL, _RARE = (
     tuple(field_of(p) for p in CONDITIONS.values() if p.control is not None and p.control.place is place)

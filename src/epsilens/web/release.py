@@ -124,8 +124,6 @@ def ledger_picture(request: Request, kind: str) -> Response:
         return _ledger_problem(error)
 
 
-# -- who may release ----------------------------------------------------------------------------------------------
-
 #: Whoever comes through another server sits elsewhere.
 _PROXY_HEADERS = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 

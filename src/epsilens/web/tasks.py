@@ -228,8 +228,6 @@ def _pictures(document: Document) -> list[dict[str, str]]:
     return made
 
 
-# -- shares of ε --------------------------------------------------------------------------------------------------
-
 #: A report with more than this to carry (thousands of groups) is not offered with sliders.
 MOST_PACKED = 500_000
 _MOST_UNPACKED = 20_000_000

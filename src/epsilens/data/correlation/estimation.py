@@ -54,8 +54,6 @@ from .moments import (
     wide_records,
 )
 
-# -- the request -------------------------------------------------------------------------------------------------------
-
 Progress: TypeAlias = Callable[[int, int, str], None]
 
 
@@ -582,7 +580,6 @@ DISCLOSURE = (
 )
 
 
-# -- rows that are not normal ------------------------------------------------------------------------------------------
 #
 # The leakage of an adversary is a regression coefficient β. With e, what their regression leaves of the query, and z,
 # what the records they know leave of the target, both of variance 1, β lies above its estimate by less than d (in units

@@ -49,7 +49,6 @@ from .moments import Bounds, centred, float_column
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# -- analysis of variance ----------------------------------------------------------------------------------------------
 #
 # x = μ + group + own part, with variances σ_b² between groups and σ_w² within, so any two members have the correlation
 # ρ = σ_b²/(σ_b² + σ_w²), the intraclass correlation. From each group's size n_g, sum s_g and sum of squares q_g:
@@ -255,7 +254,6 @@ def tail_of_exponentials(values: Array, times: Array) -> float:
     return float(ndtr(-signed)) + density * (1 / (t * math.sqrt(second)) - 1 / signed)
 
 
-# -- related rows of a table -------------------------------------------------------------------------------------------
 #
 # The members of a group are taken to be exchangeable, any two with the same correlation ρ in groups of every size, and
 # groups to be independent of each other. The engine groups twice, by the group and then into cells of groups of one

@@ -407,7 +407,6 @@ def _named(time: str, times: list[object]) -> tuple[str, ...]:
     return tuple(f"{time} {t:g}" if isinstance(t, float) else f"{time} {t}" for t in times)
 
 
-# -- sampling error ----------------------------------------------------------------------------------------------------
 #
 # **Normal records.** The leakage of the adversary (i, K) is reach·|β|/scale, and β is the coefficient of x_i in the
 # regression of the query S on x_i and x_K. Its estimate therefore has the exact error of a regression coefficient: for

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     import ibis.expr.types as ir
     import pyarrow
 
-# -- joint groups ------------------------------------------------------------------------------------------------------
 #
 # Each planned query gives one answer per group and, where it has groups, their total. Counts go by people, each
 # counted once; sums and averages by rows with a value. A query is looked at twice where its condition holds more than
@@ -268,7 +267,6 @@ _Key: TypeAlias = tuple[int, bool, int, bool]
 _Form: TypeAlias = tuple[tuple[int, ...], bytes, bytes, tuple[tuple[int, ...], ...]]
 
 
-# -- pairs of answers --------------------------------------------------------------------------------------------------
 #
 # Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
 # further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that
@@ -431,7 +429,6 @@ def group_name_sums(ids: Integers, names: Names, size: int) -> Names:
     return made
 
 
-# -- linear algebra on patterns ----------------------------------------------------------------------------------------
 #
 # Write A for the matrix with a row for each answer and a column for each *pattern*, a set of answers that some people
 # share. People of one pattern add an unknown amount to each of its answers, so a combination w of the answers is free

@@ -244,7 +244,6 @@ def _join(parts: Sequence[NDArray[_Scalar]], kind: type[_Scalar]) -> NDArray[_Sc
     return np.concatenate(parts).astype(kind, copy=False) if parts else np.empty(0, kind)
 
 
-# -- roll-up -----------------------------------------------------------------------------------------------------------
 #
 # A subset S isolates person p when some combination of S's values occurs in rows of p only. In terms of classes: the
 # classes that agree on S all have the owner p. Sorting does it: pack the codes of S and the owner into one 64-bit
@@ -412,9 +411,6 @@ def _by_lexsort(classes: ClassTable, subset: Subset) -> tuple[int, Owners]:
     return len(low), low[(low == high) & (low != MIXED)].astype(np.int64)
 
 
-# -- summaries ---------------------------------------------------------------------------------------------------------
-
-
 def class_sizes(people: Integers, times: Integers) -> dict[str, int]:
     """How many combinations are shared by 1, 2, 3, 4, 5–9, … people."""
     made = {}
@@ -447,8 +443,6 @@ def column_shares(quasi: tuple[str, ...], counts: Mapping[Subset, int]) -> tuple
         made.append(ColumnShare(name, counts[(c,)], lost, shapley))
     return tuple(made)
 
-
-# -- values of isolated people -----------------------------------------------------------------------------------------
 
 MOST_SHOWN = 1000
 

@@ -24,7 +24,6 @@ from .request import NoiseAttack, ScanRequest
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-# -- the risk of planned queries ---------------------------------------------------------------------------------------
 #
 # The attack (paper 001): ask the planned query, ask it again without the person's combination, and subtract. What
 # remains is the person's contribution or nothing, under noise. The person's *gap* is that contribution:
@@ -129,7 +128,6 @@ def _quantile(values: Floats, people: NDArray[np.int64], q: float) -> float:
     return float(values[int(np.searchsorted(reached, q * total * (1 - 1e-12)))])
 
 
-# -- risk of planned answers -------------------------------------------------------------------------------------------
 #
 # Nothing is known of the others, whose amounts may be anything. What is left of the answers is what the others'
 # amounts leave unchanged (Hunt and Stein): where one combination of the answers is all of it, its law is the whole
@@ -273,7 +271,6 @@ def _combination_risk(
     return success, alone, known, bound, above, largest
 
 
-# -- uniqueness in the population --------------------------------------------------------------------------------------
 #
 # Whoever finds in the population a person with a combination that one person of the table has alone, takes the one for
 # the other. The match is right with probability :math:`\theta = \sum_j 1(f_j=1) / \sum_j F_j 1(f_j=1)`, where of the

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# -- codes -------------------------------------------------------------------------------------------------------------
 #
 # A column of whole numbers or dates is counted from its least value. Any other is numbered by its list of distinct
 # values, which is joined. On DuckDB a short list needs no join: of its 64-bit hash some window of bits tells all
@@ -383,7 +382,6 @@ class _EngineRollupState:
         return (owners[0] if len(owners) == 1 else ibis.union(*owners)).distinct()
 
 
-# -- arrays of cells ---------------------------------------------------------------------------------------------------
 #
 # A smaller subset is the array of a larger one with an axis merged; nothing is sorted.
 
@@ -455,7 +453,6 @@ def merge_axes(array: Cells, axes: tuple[int, ...]) -> Cells:
     return np.where(most == least, most, SHARED).astype(np.int32, copy=False)
 
 
-# -- sorted words ------------------------------------------------------------------------------------------------------
 #
 # Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ
 # in one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's

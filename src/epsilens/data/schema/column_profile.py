@@ -351,7 +351,6 @@ def _of_noun(content: frozenset[str]) -> Meaning | None:
     return None
 
 
-# -- labels of cells ---------------------------------------------------------------------------------------------------
 #
 # Dates in figures can be read in two ways until some value is above twelve, and "1.234" can be one and a bit or a
 # thousand and more: such cells have labels of their own, and the rest of the column decides.

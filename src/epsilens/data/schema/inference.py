@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     import ibis.expr.datatypes as dt
     import ibis.expr.types as ir
 
-# -- owners ------------------------------------------------------------------------------------------------------------
 #
 # The order is this. A column that names people (patient, customer, pupil, an official number) beats one that is only
 # called id, which beats accounts, addresses and names. Among equals one that repeats beats one that does not. Where no
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 #
 # Identifiers are counted as a plan will read them: "mrn000123" and "MRN000123 " are one person.
 
-# -- the schema --------------------------------------------------------------------------------------------------------
 #
 # Nothing here is a cell of the table: names and types of columns, how many rows and values there are, and words of our
 # own (``N/A`` is one of ours: a list of what people write where nothing is recorded).
@@ -394,8 +392,6 @@ def _repeats_like_identifier(kind: dt.DataType, shape: ColumnProfile, said: Mean
         and shape.length >= 4
     )
 
-
-# -- constant columns --------------------------------------------------------------------------------------------------
 
 _CONSTANT_ROWS = 200_000  # enough to see it
 _CONSTANT_PEOPLE = 20  # people with several rows, below which nothing is said

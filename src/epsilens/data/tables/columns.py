@@ -150,9 +150,6 @@ def count_people_once(base: ir.Table, groups: dict[int, int]) -> ir.Table:
     return joined.select(**made)
 
 
-# -- parsing of text columns -------------------------------------------------------------------------------------------
-
-
 class ParsedType(StrEnum):
     """What the text becomes."""
 

@@ -83,9 +83,6 @@ def engine_function(name: str, result: str, arguments: int) -> Callable[..., ir.
     return made
 
 
-# -- values ------------------------------------------------------------------------------------------------------------
-
-
 def normalized_values(column: ir.Column) -> ir.Column:
     """The column's values, read in one way on every engine: times in UTC without a zone, text compared as it stands."""
     kind, engine = column.type(), name_of(column)
@@ -224,8 +221,6 @@ def _postgres_arithmetic(apply: Operator, a: ir.FloatingValue, b: ir.FloatingVal
     )
 
 
-# -- SQLite ------------------------------------------------------------------------------------------------------------
-
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _HOUR = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]"
 _YES, _NO = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
@@ -312,9 +307,6 @@ def _sqlite_function(expression: ir.Expr, name: str, result: str, arguments: int
         backend.con.create_function(name, arguments, _SQLITE_FUNCTIONS[name], deterministic=True)
         known.add((id(backend.con), name))
     return engine_function(name, result, arguments)
-
-
-# -- rows as Arrow -----------------------------------------------------------------------------------------------------
 
 
 def batches(connection: BaseBackend, expression: ir.Expr, size: int) -> Iterator[pyarrow.RecordBatch]:

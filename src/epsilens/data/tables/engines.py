@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from ibis.backends import BaseBackend
     from pyspark.sql import DataFrame, SparkSession
 
-# -- databases by address ----------------------------------------------------------------------------------------------
 #
 # Nothing is written: a file is opened to read only, and one that is not there is not made.
 
@@ -188,9 +187,6 @@ def _postgres(address: Address) -> BaseBackend:
         raise
 
 
-# -- the table ----------------------------------------------------------------------------------------------------
-
-
 def find_table(connection: BaseBackend, name: str, where: str) -> ir.Table:
     """The table called ``name``: ``visits``, ``clinic.visits``, ``"odd.name"``, also percent-encoded.
 
@@ -275,7 +271,6 @@ def _missing_table_hint(connection: BaseBackend, name: str) -> str:
     return f"the database has no such table among its {len(tables)}; end the address with #table or #schema.table{hint}"
 
 
-# -- Spark -------------------------------------------------------------------------------------------------------------
 #
 # How much memory it has, and where it runs, is said as Spark's users say it: ``spark-defaults.conf``, the variable
 # ``PYSPARK_SUBMIT_ARGS`` (``--driver-memory 4g pyspark-shell``), ``engine="spark://host:7077"``, settings in an address

@@ -228,9 +228,6 @@ def disk_error(folder: Path) -> InputError:
     )
 
 
-# -- temporary folders -------------------------------------------------------------------------------------------------
-
-
 _PREFIX = "epsilens-"
 _LOCK = ".lock"
 #: The rest of the command line ends up as $1; the shell is there on every POSIX system.

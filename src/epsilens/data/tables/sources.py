@@ -134,9 +134,6 @@ def _is(data: object, package: str, names: tuple[str, ...]) -> bool:
     return any(k.__module__.split(".")[0] == package and k.__name__ in names for k in type(data).__mro__)
 
 
-# -- names --------------------------------------------------------------------------------------------------------
-
-
 def check_names(names: Iterable[str], where: str) -> None:
     """Refuse columns that engines could mistake for one another, and tables without columns."""
     seen: dict[str, str] = {}
@@ -158,9 +155,6 @@ def check_names(names: Iterable[str], where: str) -> None:
 
 def _name(name: object) -> str:
     return name if isinstance(name, str) else str(name)
-
-
-# -- values -------------------------------------------------------------------------------------------------------
 
 
 def _from_pandas(frame: pandas.DataFrame) -> pyarrow.Table:
@@ -597,9 +591,6 @@ def _check_file(path: str) -> None:
 
 def _is_parquet(path: str) -> bool:
     return not path.lower().endswith(CSV)
-
-
-# -- Parquet -----------------------------------------------------------------------------------------------------------
 
 
 _WHOLE = re.compile(r"-?(0|[1-9]\d{0,17})")

@@ -113,9 +113,6 @@ def _short(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# -- what it means ------------------------------------------------------------------------------------------------
-
-
 def _meaning(a: Assessment, r: AdversaryRisk, at: _At) -> Said:
     """What the leading adversary reaches, beside what they would reach without the release and the limit."""
     value = at.risks[r.key]

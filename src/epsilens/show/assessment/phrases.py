@@ -189,9 +189,6 @@ def lead(a: Assessment) -> tuple[Said, ...]:
     return _consequence(a, a.leading), _advice(a)
 
 
-# -- what the adversary reaches -----------------------------------------------------------------------------------
-
-
 def _consequence(a: Assessment, r: AdversaryRisk) -> Said:
     start = f"At the planned ε = {planned(a.epsilon)}, "
     if r.reading not in FREQUENCIES:
@@ -373,9 +370,6 @@ def phrase(a: Assessment, r: AdversaryRisk) -> tuple[str, str, str]:
     if r.reading == "success":
         return f"the adversary of “{r.name}” guesses correctly ", "", right
     return f"the {find_reading(r.reading).label} in “{r.name}” is ", "", "Without the release it would be"
-
-
-# -- what to do about it ------------------------------------------------------------------------------------------
 
 
 def _advice(a: Assessment) -> Said:

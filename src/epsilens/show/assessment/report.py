@@ -226,8 +226,6 @@ def _isolation_data(scan: Scan) -> dict[str, Any]:
     }
 
 
-# -- the registry -------------------------------------------------------------------------------------------------
-
 #: A value with a comment; an empty value is one to be filled in.
 Line = tuple[str, Any, str]
 
@@ -403,9 +401,6 @@ def _cost(a: Assessment) -> Said:
     return (Span(f" The risk moves with it ({now.name.lower()}): "), after, Span(" instead of "), before, *end)
 
 
-# -- another division ---------------------------------------------------------------------------------------------
-
-
 def _told(r: AdversaryRisk) -> float:
     """The risk as it is told: what double precision rounds to certainty is not, unless some answer is conclusive."""
     certain = r.planned == 1 and r.reading in FREQUENCIES and not r.conclusive
@@ -516,9 +511,6 @@ def _ledger(a: Assessment) -> Section | None:
     return Section("What was released before", (Paragraph(said(kept_account(a))),))
 
 
-# -- the picture --------------------------------------------------------------------------------------------------
-
-
 def _pictured(a: Assessment) -> AdversaryRisk:
     """The risk that the icon arrays draw: the leading one if it is a frequency, else the membership test."""
     first = a.leading
@@ -549,9 +541,6 @@ def _pictures(a: Assessment) -> Icons:
     if icons.filled(r.planned, r.baseline) == icons.filled(r.baseline) and distinguishable(r.planned, r.baseline):
         note += " At the planned ε the release adds fewer than 1 of 100."
     return Icons(tuple(arrays), note)
-
-
-# -- risk and accuracy --------------------------------------------------------------------------------------------
 
 
 def _who(a: Assessment) -> Section:
@@ -652,9 +641,6 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     )
 
 
-# -- who can be isolated ------------------------------------------------------------------------------------------
-
-
 def _isolation(a: Assessment) -> Section | None:
     """The combinations of columns that leave most people alone; nothing without quasi-identifiers."""
     scan, found = a.scan, combinations(a)
@@ -744,9 +730,6 @@ def _others(a: Assessment) -> Section:
         "context, not as a licence.",
         forms=Forms.PAGE,
     )
-
-
-# -- what it rests on ---------------------------------------------------------------------------------------------
 
 
 def _assumed(a: Assessment) -> tuple[Section, ...]:

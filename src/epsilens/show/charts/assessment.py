@@ -233,9 +233,6 @@ def _sizes(a: Assessment, width: int) -> tuple[int, int, int]:
     return left, right, width - left - right
 
 
-# -- risk ---------------------------------------------------------------------------------------------------------
-
-
 def _shown(a: Assessment) -> list[AdversaryRisk]:
     return [r for r in a.risks if r.key in a.curve.risks]
 
@@ -285,9 +282,6 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
     without = f"Without the release: {frequency(main.baseline)}"
     said = _told_risk(a, main, limit)
     return frame(said, plot, height, panel.layers, x, y, padding, "Risk: right guesses of 100", without)
-
-
-# -- accuracy -----------------------------------------------------------------------------------------------------
 
 
 def _span(a: Assessment, rated: Sequence[int]) -> tuple[float, float]:
@@ -345,8 +339,6 @@ def _label(a: Assessment, i: int) -> str:
     words = a.release.queries[i].name or subject(a, a.queries[i]).removeprefix("the ").removeprefix("least accurate ")
     return words[:1].upper() + words[1:]
 
-
-# -- dots along a line --------------------------------------------------------------------------------------------
 
 #: The width of one strip of simulated releases: two stand side by side on a desk, one fills a phone.
 STRIP = 350

@@ -87,8 +87,6 @@ class Chart:
             for point in layer["data"]["values"]
         ]
 
-    # -- drawn ----------------------------------------------------------------------------------------------------
-
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme
         (``fragment`` where what is around it has set the theme's colours).

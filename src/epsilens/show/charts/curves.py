@@ -175,9 +175,6 @@ def _of_100(p: float, *beside: float, missed: bool = False, alarms: bool = False
     return count(p, 100, given=alarms).replace("more than ", "> ")
 
 
-# -- the definition -----------------------------------------------------------------------------------------------
-
-
 def hundredths(title: str | None) -> dict[str, Any]:
     """An axis from 0 to 100."""
     axis = HAIRLINES | {"values": _HUNDREDTHS, "format": ",.0f", "title": title, "titlePadding": 8}
@@ -250,8 +247,6 @@ def _labelled(chart: Curve, plot: int) -> tuple[list[Layer], list[Layer]]:
     write(without, at, beyond or nearest(without, at, 400), "var(--secondary)", 400)
     return lines, texts
 
-
-# -- several settings in one chart --------------------------------------------------------------------------------
 
 #: Line, width and dashes of each setting: told apart without colour as well.
 LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (

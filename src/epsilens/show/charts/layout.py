@@ -154,8 +154,6 @@ def spread(wanted: Sequence[tuple[float, float]], top: float, bottom: float) -> 
     return placed
 
 
-# -- how wide words are -------------------------------------------------------------------------------------------
-
 #: Every word of a chart, in pixels.
 SIZE = 15
 #: What a character that the font lacks is taken for: as wide as any.
@@ -404,9 +402,6 @@ def ends(labels: Sequence[End], at: Point, height: int, right: int, room: Room |
             half = LINE * len(lines) / 2
             room.take((room.width + _BESIDE, middle - half, room.width + right, middle + half))
     return made
-
-
-# -- axes and frame -----------------------------------------------------------------------------------------------
 
 
 #: An axis of hairlines alone.

@@ -94,9 +94,6 @@ def _points(x: Any, y: Any) -> tuple[Point, ...]:
     return tuple(p for p in both if math.isfinite(p[1]))
 
 
-# -- against a parameter ------------------------------------------------------------------------------------------
-
-
 def of_sweep(found: Sweep, reading: str, *, log: bool | None = None) -> Chart:
     """A reading against the first parameter that holds numbers, a line for each combination of the others."""
     numbers = [name for name, values in found.varied.items() if all(_is_number(v) for v in values)]

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# -- colours ------------------------------------------------------------------------------------------------------
-
 Palette = Mapping[str, str]
 
 #: The colours of the page's style sheet (``assets/page.css``, ``assets/assessment.css``).
@@ -80,8 +78,6 @@ def colours(chosen: str) -> str:
     light, dark = [rule(LIGHT, f"{where} ") for where in bright], [rule(DARK, f"{where} ") for where in night]
     return f"{rule(LIGHT)}@media(prefers-color-scheme:dark){{{rule(DARK)}}}{''.join(light + dark)}"
 
-
-# -- the drawing --------------------------------------------------------------------------------------------------
 
 #: How far below its point a text's baseline lies, as a share of the font size; Vega rounds the product to a pixel.
 _BASELINES = {"middle": 0.3, "top": 0.79}
@@ -171,8 +167,6 @@ class _Drawing:
             *title,
         ]
 
-    # -- axes -----------------------------------------------------------------------------------------------------
-
     def _grid(self) -> list[str]:
         lines = [
             f"M{_n(self.x(value) + _SHARP)},{_SHARP}V{_n(self.height + _SHARP)}"
@@ -222,8 +216,6 @@ class _Drawing:
             self._text(title["text"], (given["dx"], over), "start", given["color"], given["fontWeight"]),
             self._text(title["subtitle"], (given["dx"], under), "start", given["subtitleColor"]),
         ]
-
-    # -- marks ----------------------------------------------------------------------------------------------------
 
     def _layer(self, layer: Mapping[str, Any]) -> str:
         _only(layer, {"data", "mark", "encoding", "description"})

@@ -37,9 +37,6 @@ _NB = "\N{NO-BREAK SPACE}"
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
-# -- what is asked for --------------------------------------------------------------------------------------------
-
-
 def page(document: Document, parts: Sequence[Markup] | None = None) -> str:
     """The whole document as one file that fetches nothing; ``parts`` are its sections where they are made already."""
     tab = document.tab or f"{document.headline or document.title} · epsilens"
@@ -91,9 +88,6 @@ def held(text: str) -> str:
     'at most 55_times_of_100 (ε_=_0.4)'
     """
     return re.sub(r"(?<=\d)( times?)? (of|in) (?=\d)|(?<=[εδψρσμ]) = (?=\d)", lambda m: m[0].replace(" ", _NB), text)
-
-
-# -- what the templates ask for -----------------------------------------------------------------------------------
 
 
 @cache

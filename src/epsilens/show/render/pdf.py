@@ -63,9 +63,6 @@ def _short(text: str, most: int = 84) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-# -- blocks as data -----------------------------------------------------------------------------------------------
-
-
 def _blocks(blocks: Iterable[doc.Block], width: int) -> list[Node]:
     return [made for block in blocks if doc.Forms.PAGE in block.forms for made in _block(block, width)]
 
@@ -120,9 +117,6 @@ def _started(lead: doc.Lead) -> tuple[doc.Said, ...]:
     return ((first._replace(text=first.text[:1].upper() + first.text[1:]), *spans), *rest)
 
 
-# -- tables -------------------------------------------------------------------------------------------------------
-
-
 def _table(columns: list[Node], groups: Iterable[tuple[str, list[list[Node]]]]) -> Node:
     return {"type": "Table", "columns": columns, "groups": [{"title": title, "rows": rows} for title, rows in groups]}
 
@@ -163,9 +157,6 @@ def _text(text: str, colour: str = "ink", weight: int = 400, more: Sequence[str]
     below = [(line, "risk" if line.startswith("▲") else "secondary", 400) for line in more]
     each = [{"text": t, "colour": c, "weight": w} for t, c, w in ((text, colour, weight), *below)]
     return {"share": None, "over": False, "paragraphs": each}
-
-
-# -- pictures -----------------------------------------------------------------------------------------------------
 
 
 def _figures(figures: Sequence[doc.Figure], width: int, *, stacked: bool) -> list[Node]:

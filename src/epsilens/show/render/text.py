@@ -151,9 +151,6 @@ def combination_lines(block: doc.Combinations) -> list[str]:
     return [told, *(f"  {row.text:>6}  {' · '.join(row.members)}" for row in block.rows)]
 
 
-# -- tables -------------------------------------------------------------------------------------------------------
-
-
 def table_lines(table: doc.Table, width: int) -> list[str]:
     """Columns, or row by row where the width is short and words belong to each; a star is explained at the end."""
     made = grid(table)
