@@ -16,7 +16,8 @@ import epsilens as el
 from epsilens.catalogue.mechanisms import ANY_CLAIM, CLAIMS, MECHANISMS
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "proofs").glob("*.md"))
+#: The pages whose statements say what code relies on them.
+PAGES = [p for p in sorted((ROOT / "docs" / "proofs").glob("*.md")) if "\n*Relied on by* `" in p.read_text("utf-8")]
 STATEMENT = re.compile(r"^### (Definition|Theorem|Lemma) ([A-Z]\d+): \S", re.MULTILINE)
 #: "Theorem D3", "Lemmas C1, C2 and C4", "Theorems D13 to D19": the kind, and the numbers.
 NAMED = re.compile(

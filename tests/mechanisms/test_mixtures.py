@@ -229,6 +229,7 @@ def test_a_batch_of_fixed_size_holds_no_binomial_number_of_a_group(
         for one in (fixed, *cut):
             assert shown <= float(one.law.profile(np.asarray(u))) + 1e-6  # of the grid
         assert float(exact.law.profile(np.asarray(u))) == pytest.approx(shown, rel=2e-3, abs=1e-6)
+    assert (exact.law.known is Exactness.BOUND) == (n - people < batch)  # others are too few to take their places
 
 
 @pytest.mark.parametrize(("sigma", "close"), [(1e6, 1.02), (10.0, 1.08)])

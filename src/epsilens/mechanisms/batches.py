@@ -236,17 +236,24 @@ def poisson_step(mu: float, rate: float, neighbours: Relation, inclusion: Inclus
 
 def fixed_batches_law(rows: Sequence[ScheduleSegment], neighbours: Relation, width: float) -> Law:
     """Each batch is so many records, drawn anew without replacement: Theorems D13 and D15."""
+    loose = neighbours is Relation.ADD_REMOVE and _leaves_too_few(rows, 1)
     if all(row.rate == 1 for row in rows):
-        return Normal(np.asarray(2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))))
+        far = 2 * math.sqrt(math.fsum(row.steps / row.sigma**2 for row in rows))
+        return Normal(np.asarray(far), known=Exactness.BOUND if loose else Exactness.EXACT)
     how = Relation.ADD_REMOVE, Inclusion.FIXED_SIZE
     steps = merge_steps([(poisson_step(2 / row.sigma, row.rate, *how), row.steps) for row in rows])
-    each = ComposedLaw(steps, width)
+    each = ComposedLaw(steps, width, bound=loose)
     if neighbours is Relation.ADD_REMOVE:
         return each
     bound = ComposedLaw(
         merge_steps([(_symmetrized_step(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True
     )
     return TwoSidedBound((bound,), attained=strongest_attack((each.other_side(), each.reverse().other_side())))
+
+
+def _leaves_too_few(rows: Sequence[ScheduleSegment], people: int) -> bool:
+    """Whether without them fewer are there than a batch holds: then nobody takes their place, and it is smaller."""
+    return any(row.rate == 1 or 0 < row.n < row.batch + people for row in rows)
 
 
 def _symmetrized_step(mu: float, rate: float) -> Step:
@@ -517,9 +524,11 @@ def substitution_law(
 ) -> Law:
     """Batches of fixed size in which some of a group take the place of others; ``again`` if drawn with replacement."""
     steps = merge_steps([(_membership_step(row, people, again), row.steps) for row in rows])
+    loose = neighbours is Relation.ADD_REMOVE and not again and _leaves_too_few(rows, people)
     if all(isinstance(step, NormalStep) for step, _ in steps):
-        return Normal(np.asarray(math.sqrt(math.fsum(k * step.shift**2 for step, k in steps))))
-    each = ComposedLaw(steps, width)
+        far = math.sqrt(math.fsum(k * step.shift**2 for step, k in steps))
+        return Normal(np.asarray(far), known=Exactness.BOUND if loose else Exactness.EXACT)
+    each = ComposedLaw(steps, width, bound=loose)
     if neighbours is Relation.ADD_REMOVE:
         return each
     used = [[(_leaky_step(row, people, again), row.steps) for row in rows]]

@@ -23,7 +23,7 @@ from ..laws.composition.composed_law import WIDTH, ComposedLaw
 from ..laws.normal import Normal
 from ..laws.product import width_of
 from ..numerics.roots import root
-from ..readings.law import Law
+from ..readings.law import Exactness, Law
 from ..results import ShortResult
 from ..shares import SHARES, parse_shares
 from ..worlds import Relation, worlds_of_relation
@@ -58,6 +58,7 @@ _MATCHED = (
     "an upper bound: both orders are taken at once, and a little is added for batches that hold several of a group, or "
     "one person several times; the low end of a bracket is reached in one of the orders"
 )
+_FEW = "an upper bound: without them fewer are there than a batch holds, and it is as if others took their place"
 _CUT = (
     "an upper bound: the adversary is told whether a batch was cut; the low end of a bracket is reached where all "
     "others add nothing"
@@ -235,9 +236,12 @@ def _training_law(
         if not all(row.n for row in rows):
             raise InputError("a group in batches of fixed size needs n and batch: give them instead of rate")
         law = substitution_law(rows, neighbours, width, people, again)
-        return law, (_MATCHED if replaces else composed, _NO_COIN)
+        few = _FEW if law.known is Exactness.BOUND else composed
+        return law, (_MATCHED if replaces else few, _NO_COIN)
     if how is Batches.FIXED:
-        return fixed_batches_law(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
+        law = fixed_batches_law(rows, neighbours, width)
+        few = _FEW if law.known is Exactness.BOUND else composed
+        return law, (_FOLDED if replaces else few, _NO_COIN)
     if how is Batches.TRUNCATED:
         if people > 1:
             raise InputError(
