@@ -19,28 +19,8 @@ from .quadrature import Sides, from_below
 from .step import ROUNDOFF, CountedStep, Family, Step
 from .tilt import HALF, ReadingQuery
 
-# ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve.
-#
-# The curve is a polygon, and that of a normal shift, being concave, is above a chord where it is above both of its
-# ends: so the gaps Φ⁻¹(TPR) − Φ⁻¹(α) at the corners are all there is. Each order of the pair takes the corners whose
-# losses are not negative, with TPR − α summed from the top: positive terms, which keep their digits where it is 1e-12
-# of α.
-#
-# *Rounding.* A computed loss l lies within η|l| of the true one. h(t) = Σ q·(e^l − t)₊ grows with each l, and that of
-# a product with each of its factors (the monotonicity lemma, for measures that need not be probabilities), so that the
-# lists with l + η|l| lie above in h, hence in the curve, and any test is no better with l − η|l| than it is. Corners
-# with l + η|l| ≥ 0 in one order and the like in the other overlap: a best test with more false positives than the
-# former misses less than the latter hold.
-#
-# *Beyond the list.* Noise on the whole numbers goes on. With S any event and α its H0, the bounded steps give H1(S) ≤
-# e^ξ·H(S), where H has H1 in the other steps alone, ξ being the sum of the bounded ones' largest losses. Where one
-# step is left, its own curve times e^ξ is the bound. Otherwise each is parted, outcome by outcome
-# (:class:`.step.Tails`), into those whose losses are at most c, a measure below e^c·H0, and those that are together no
-# riskier than a normal shift τ, as profiles of measures: the profile of a sum over disjoint outcomes is the sum of
-# theirs, and by the lemma their products lie below a sum of such: TPR ≤ e^ξ·Σ w_S·Φ(τ_S − z), over the sets S of steps
-# that are at a τ, with z = −Φ⁻¹(α) and τ_S² = Σ τ². With m the largest of the τ_S that is C(z)·Φ(m − z), where C(z) =
-# e^ξ·Σ w_S·Φ(τ_S − z)/Φ(m − z) falls as z grows, as does the gap of C·α for a fixed C ≥ 1. So from some z on, no gap
-# exceeds m and that of C(z)·α at α = Φ(m − z).
+# ψ of a product of lists of atoms, every combination written out: the largest gap over the corners of its ROC curve,
+# its rounding, and what lies beyond lists that are cut off: Lemma C20 of docs/proofs/composition.md.
 
 _MOST_LISTED = 2**19  # 0.3 s
 _LONGEST_LIST = 2**15  # of one list: beyond, its losses have fewer digits
