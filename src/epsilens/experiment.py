@@ -18,7 +18,7 @@ from .numerics.formatting import short_repr
 from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
 from .overview import USUAL, Overview, curves, many_readings, overview
 from .readings import curve, guesses
-from .readings.law import Exactness, Law, map_members
+from .readings.law import Exactness, Law, ends, map_members
 from .results import ChartLike, ChartsLike, Result, presenter
 from .worlds import MEMBERSHIP, Worlds
 
@@ -133,12 +133,13 @@ class Experiment(ValueSemantics, Result):
         return compose_counted([(self, checks.integer("k", k, low=1, high=_MOST_TIMES))], width)
 
     def bracket(self, reading: str, **arguments: Any) -> tuple[Any, Any]:
-        """(low, high) between which a reading surely lies; the reading itself is the riskier end.
+        """(low, high) between which a reading surely lies; the reading itself is the riskier end, but for rounding.
 
-        Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
-        reading is without any release, unless a pair is known that is attained. The ends are of this pair of laws: of
-        training (:func:`dpsgd`) that is the pair which dominates every training with these parameters, so the low end
-        is no floor on a real one.
+        The ends of a closed form are rounded outward by what its arithmetic may lose, some units in the last place;
+        they agree where the value is known exactly, as 0, 1, infinity and the ε of Laplace noise are. Where only a
+        bound from above is known the low end is what the reading is without any release, unless a pair is known that
+        is attained. The ends are of this pair of laws: of training (:func:`dpsgd`) that is the pair which dominates
+        every training with these parameters, so the low end is no floor on a real one.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class Experiment(ValueSemantics, Result):
         Returns
         -------
         (float, float) or (ndarray, ndarray)
-            The lower and the upper end; equal where the reading is exact.
+            The lower and the upper end; equal, but for rounding, where the reading is exact.
 
         Raises
         ------
@@ -165,6 +166,8 @@ class Experiment(ValueSemantics, Result):
         (0.72, True)
         >>> el.mechanisms.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
+        >>> el.laplace(epsilon=1.0).bracket("epsilon")
+        (1.0, 1.0)
         """
         asked = None if isinstance(reading, str) and reading == "tradeoff" else find_reading(reading)
         if asked is not None:
@@ -173,17 +176,15 @@ class Experiment(ValueSemantics, Result):
             raise InputError("a bracket of tradeoff takes fpr alone: give false-positive rates, such as fpr=0.05")
         if self.law.members is not None:
             return self._brackets(reading, arguments)
-        value = getattr(self, reading)(**arguments)
-        other: Any = value
-        far = self.law.other_side() if self.law.known is Exactness.BRACKET else self.law.attained
-        if far is not None:
-            other = getattr(replace(self, law=far), reading)(**arguments)
-        elif self.law.known is Exactness.BOUND or (
-            asked is not None and asked.whole and self.law.pointwise
-        ):  # each entry of an array has a floor of its own
-            floor: Any = asked.floor if asked is not None else lambda fpr: 1 - fpr
-            other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
-        low, high = np.minimum(value, other), np.maximum(value, other)
+        value = np.asarray(getattr(self, reading)(**arguments))
+        given = {name: checks.real(name, x, infinite=True) for name, x in arguments.items()}
+
+        def read(law: Law, **at: Array) -> Array:
+            return np.asarray(getattr(replace(self, law=law), reading)(**at))
+
+        floor = asked.floor if asked is not None else lambda fpr: 1 - fpr
+        loose = self.law.known is Exactness.BOUND or (asked is not None and asked.whole and self.law.pointwise)
+        low, high = ends(self.law, reading, given, value, read, floor, loose, self.parameters.get("epsilon"))
         if self.law.known is Exactness.BRACKET:  # that of a trade-off is asked of the recall
             self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
         return float_or_array(low), float_or_array(high)

@@ -271,7 +271,7 @@ def _apart(e: Experiment, prior: float) -> Point | None:
     law = e.law
     if law.known is not Exactness.BOUND or law.attained is None:
         return None
-    low, high = (float(end) for end in e.bracket("success", prior=prior))
+    low, high = (float(one.success(prior)) for one in (replace(e, law=law.attained), e))
     return None if high - low <= max(law.width, _SAME) * high else (low, high)
 
 

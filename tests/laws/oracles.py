@@ -44,6 +44,29 @@ def close(value: Any, truth: Real, rel: float = 1e-12, tiny: float = 1e-305) -> 
     return bool(abs(mpf(float(value)) - truth) <= rel * abs(truth) + tiny)
 
 
+class Outward:
+    """Equal to any number from a value on, up or down, by rounding at most."""
+
+    def __init__(self, value: Any, way: int, rel: float) -> None:
+        self.ends = sorted((value, value * (1 + way * rel) + way * 1e-320))
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.ends[0] <= other <= self.ends[1])  # type: ignore[operator]
+
+    def __repr__(self) -> str:
+        return f"from {self.ends[0]!r} to {self.ends[1]!r}"
+
+
+def upward(value: float, rel: float = 1e-12) -> Outward:
+    """The upper end of a bracket of a closed form."""
+    return Outward(value, 1, rel)
+
+
+def downward(value: float, rel: float = 1e-12) -> Outward:
+    """The lower one."""
+    return Outward(value, -1, rel)
+
+
 def probit(p: float | Real) -> Real:
     """Φ⁻¹ by Newton from scipy's answer; relative precision in both tails."""
     p = mpf(p)

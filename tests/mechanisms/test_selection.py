@@ -12,6 +12,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from tests.laws.oracles import downward, upward
 
 import epsilens as el
 from epsilens.checks import Array
@@ -454,7 +455,7 @@ def test_scores_reach_the_divergences_and_none_exceed_them() -> None:
     ):
         found, most = max(getattr(e, name)(**given) for e in ahead), getattr(worst, name)(**given)
         assert most * (1 - 1e-4) <= found <= most * (1 + 1e-12), name
-        assert worst.bracket(name, **given) == (most, most)
+        assert worst.bracket(name, **given) == (downward(most), upward(most))
     rng = np.random.default_rng(3)
     for size in rng.integers(2, 9, 40):
         scores = rng.normal(0, 3, size)
@@ -470,10 +471,10 @@ def test_scores_reach_the_divergences_and_none_exceed_them() -> None:
 def test_a_curve_whose_points_have_scores_of_their_own() -> None:
     """Permute-and-flip reaches each point of the Laplace curve, and no scores have all of it: its area is a bound."""
     e = el.mechanisms.permute_and_flip(epsilon=1.0)
-    assert e.bracket("advantage") == (e.advantage(), e.advantage())
-    assert e.bracket("auc") == (0.5, e.auc())
-    assert e.bracket("kl") == (0.0, e.kl())
-    assert el.laplace(epsilon=1.0).bracket("kl") == (e.kl(), e.kl())
+    assert e.bracket("advantage") == (downward(e.advantage()), upward(e.advantage()))
+    assert e.bracket("auc") == (0.5, upward(e.auc()))
+    assert e.bracket("kl") == (0.0, upward(e.kl()))
+    assert el.laplace(epsilon=1.0).bracket("kl") == (downward(e.kl()), upward(e.kl()))
 
 
 # -- scores that move the same way --------------------------------------------------------------------------------

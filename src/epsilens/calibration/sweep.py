@@ -114,6 +114,7 @@ def _display() -> _TerminalLine | _NotebookOutput | None:
 
 #: Experiments of one sweep.
 _MOST = 100_000
+_ROUNDING = 1e-9  # relative: closer ends are those of one number, but for rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,8 +132,8 @@ class ReadingSpec(ValueSemantics):
 class Sweep(ValueSemantics, Result):
     """Readings at every combination of the ``varied`` values: one axis of an array for each, in their order.
 
-    ``low`` and ``high`` hold the proven ends of each reading by its name, equal where it is exact; the upper one is
-    safe, and is what ``sweep["success"]`` returns.
+    ``values`` hold each reading by its name, which is what ``sweep["success"]`` returns: the upper one of two proven
+    ends, or the double next to a closed form. ``low`` and ``high`` hold the ends between which the truth lies.
     """
 
     shown_as = "sweep"
@@ -141,19 +142,20 @@ class Sweep(ValueSemantics, Result):
     varied: Mapping[str, tuple[Any, ...]]
     given: Mapping[str, Any]
     readings: tuple[ReadingSpec, ...]
+    values: Mapping[str, Array]
     low: Mapping[str, Array]
     high: Mapping[str, Array]
 
     def __post_init__(self) -> None:
-        for name in ("varied", "given", "low", "high"):
+        for name in ("varied", "given", "values", "low", "high"):
             object.__setattr__(self, name, FrozenMapping(getattr(self, name)))
 
     def __getitem__(self, reading: str) -> Array:
-        return self.high[self._known(reading)]
+        return self.values[self._known(reading)]
 
     def _known(self, reading: str) -> str:
-        if not isinstance(reading, str) or reading not in self.high:
-            raise InputError(f"this sweep has no reading {reading!r}: it has {', '.join(self.high)}", "reading")
+        if not isinstance(reading, str) or reading not in self.values:
+            raise InputError(f"this sweep has no reading {reading!r}: it has {', '.join(self.values)}", "reading")
         return reading
 
     @property
@@ -162,15 +164,15 @@ class Sweep(ValueSemantics, Result):
         return tuple(len(values) for values in self.varied.values())
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each combination: its values, and each reading with its ``_low`` end where that is another."""
+        """A row for each combination: its values, and each reading, with its ``_low`` end if not for rounding."""
         for place, values in zip(np.ndindex(self.shape), product(*self.varied.values()), strict=True):
             row = dict(zip(self.varied, values, strict=True))
             for asked in self.readings:
                 name = asked.name if asked.name not in self.varied else f"{asked.name}_read"
-                low, high = float(self.low[asked.name][place]), float(self.high[asked.name][place])
-                row[name] = high
-                if not np.array_equal(self.low[asked.name], self.high[asked.name]):
-                    row[f"{name}_low"] = low
+                low, value, high = (ends[asked.name] for ends in (self.low, self.values, self.high))
+                row[name] = float(value[place])
+                if np.any(low < (value if np.array_equal(value, high) else value * (1 - _ROUNDING))):
+                    row[f"{name}_low"] = float(low[place])
             yield row
 
     def frame(self) -> Any:
@@ -280,14 +282,20 @@ def sweep(
         result = []
         for row in track_progress(product(*varied.values()), size, progress):
             one = build_experiment(mechanism, {**fixed, **dict(zip(varied, row, strict=True))})
-            result.append([one.bracket(each.name, **each.arguments) for each in asked])
+            result.append([_value_and_ends(one, each) for each in asked])
         ends = np.asarray(result, dtype=float)
     shape = tuple(len(v) for v in varied.values())
-    low, high = (
+    read, low, high = (
         {each.name: np.ascontiguousarray(ends[:, i, side]).reshape(shape) for i, each in enumerate(asked)}
-        for side in (0, 1)
+        for side in range(3)
     )
-    return Sweep(getattr(mechanism, "__name__", "mechanism"), varied, fixed, asked, low, high)
+    return Sweep(getattr(mechanism, "__name__", "mechanism"), varied, fixed, asked, read, low, high)
+
+
+def _value_and_ends(e: Experiment, asked: ReadingSpec) -> tuple[float | Array, ...]:
+    """A reading, which is the upper one of two proven ends, and both of its ends."""
+    low, high = e.bracket(asked.name, **asked.arguments)
+    return (high if e.law.width else getattr(e, asked.name)(**asked.arguments)), low, high
 
 
 def _values(name: str, value: Any) -> tuple[Any, ...]:
@@ -343,8 +351,8 @@ def _vectorised(
         return None
     if not isinstance(result, Experiment) or not result.many or result.law.members is not None:
         return None
-    ends = [result.bracket(each.name, **each.arguments) for each in asked]
-    return np.stack([np.stack([np.broadcast_to(e, len(values)) for e in pair], axis=-1) for pair in ends], axis=1)
+    ends = [_value_and_ends(result, each) for each in asked]
+    return np.stack([np.stack([np.broadcast_to(e, len(values)) for e in each], axis=-1) for each in ends], axis=1)
 
 
 def points_around(choice: Choice, points: int = 33) -> list[tuple[float, float]]:

@@ -187,6 +187,7 @@ def _crossing(eps: list[float], d: list[float], i: int, j: int) -> float:
 
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
+_U = 2.0**-53
 _BEYOND = 1e-320  # more than the mass beyond a list that ends where doubles do
 
 
@@ -213,6 +214,7 @@ class Finite(Composable):
     far: UnboundedTail | None = None  # the list stops where doubles do, but the ratio goes on growing
     translation: Translation | None = field(default=None, kw_only=True)  # the noise that is moved, and how far
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
+    mass_error: float = field(default=0.0, kw_only=True, compare=False)  # relative, beyond that of their logarithms
     # derived, over the distinct likelihood ratios in falling order
     _u: Array = field(init=False, repr=False, compare=False)
     _log_m0: Array = field(init=False, repr=False, compare=False)
@@ -283,6 +285,11 @@ class Finite(Composable):
     @property
     def symmetric(self) -> bool:
         return self.mirrored
+
+    @property
+    def carried(self) -> float:
+        """The logarithms of the masses, the largest loss, and the sums over all of them."""
+        return 4 + float(np.max(np.abs(self._u), initial=0.0)) + self._u.size / 4 + self.mass_error / (8 * _U)
 
     def reverse(self) -> Self:
         far = None if self.far is None else self.far.reverse()
@@ -679,16 +686,17 @@ def finite_product(counted: Sequence[tuple[Finite, int]], most: int) -> Finite |
         if size > most:
             return None
     log_p, loss = np.zeros(1), np.zeros(1)
-    finite0 = finite1 = 0.0  # log of the mass whose loss is finite
+    finite0 = finite1 = mass_error = 0.0  # log of the mass whose loss is finite
     for law, k in counted:
         if law.only0 >= 1 or law.only1 >= 1:
             return Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True)
         more_p, more_loss = _count_product(law, k)
         log_p = (log_p[:, None] + more_p).ravel()
         loss = (loss[:, None] + more_loss).ravel()
+        mass_error += 8 * _U * (math.lgamma(k + 1) + k * (4 - float(np.sum(law._p0 * law._log_m0))) if k > 1 else 4.0)
         finite0, finite1 = finite0 + k * math.log1p(-law.only0), finite1 + k * math.log1p(-law.only1)
     mirrored = all(law.symmetric for law, _ in counted)
-    return Finite(log_p, loss, -math.expm1(finite0), -math.expm1(finite1), mirrored)
+    return Finite(log_p, loss, -math.expm1(finite0), -math.expm1(finite1), mirrored, mass_error=mass_error)
 
 
 _ERROR = 1e-12  # of the masses

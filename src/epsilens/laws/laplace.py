@@ -46,6 +46,7 @@ class Laplace(Composable):
     """Lap(0,1) under H0, Lap(m,1) under H1, m ≥ 0 (a number or an array of them)."""
 
     family: ClassVar[Family] = Family.LAPLACE
+    loss_given = True
 
     m: Array
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)

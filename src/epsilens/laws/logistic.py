@@ -60,6 +60,8 @@ class Logistic(Composable):
     At each point it is the worst case over all scores; several together only bound what several selections tell.
     """
 
+    loss_given = True
+
     epsilon: float
     known: Exactness = field(default=Exactness.EXACT, kw_only=True)
 

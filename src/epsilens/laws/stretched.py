@@ -54,6 +54,11 @@ class NarrowWidePair(Law):
 
     symmetric = False
 
+    @property
+    def carried(self) -> float:
+        """The stretch, which stands in exponents alone and less 1."""
+        return 2 + abs(float(np.log(self.theta))) + abs(float(np.log(self.theta - 1)))
+
     def reverse(self) -> Self:
         return replace(self, flipped=not self.flipped)
 

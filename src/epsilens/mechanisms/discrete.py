@@ -119,7 +119,7 @@ class Staircase(_TranslatedNoise):
         for left, right in pairwise(points):
             middle = Fraction(left + right) / 2
             series = 0.0 if 0 < middle < d else -math.log(-math.expm1(-eps))
-            width = math.log((right - left).numerator) - math.log((right - left).denominator)
+            width = math.log(right - left)  # one rounding of a fraction
             atoms.append((log_height - eps * level(middle) + width + series, eps * (level(middle) - level(middle - d))))
         log_p0, llr = np.asarray(atoms, dtype=float).T
         return log_p0, llr

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, NoReturn, Self, TypeVar
@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import Array
 from ..errors import InputError
+from ..numerics.special import Mask
 from ..numerics.values import ValueSemantics
 from .gdp import mu_by_lines, mu_by_tests
 
@@ -42,6 +43,8 @@ class Law(ValueSemantics, ABC):
     __slots__ = ()
 
     known: Exactness
+    #: Whether the largest loss is a number that the law was given, not one it computed.
+    loss_given: ClassVar[bool] = False
 
     @property
     def direction(self) -> str:
@@ -63,7 +66,7 @@ class Law(ValueSemantics, ABC):
         it: Any = self
         return self if self.known is Exactness.BOUND else replace(it, known=Exactness.BOUND)
 
-    # -- brackets: closed forms have one end ----------------------------------------------------------------------
+    # -- brackets: closed forms have one side ----------------------------------------------------------------------
 
     def other_side(self) -> Law:
         """The same law from the other end of its bracket."""
@@ -73,6 +76,11 @@ class Law(ValueSemantics, ABC):
     def attained(self) -> Law | None:
         """Of a bound: a pair no riskier than what it stands for; None where nothing is known from below."""
         return None
+
+    @property
+    def carried(self) -> float:
+        """What a closed form loses beside the logarithms of its arguments and its value, in units like theirs."""
+        return 0.0
 
     @property
     def width(self) -> float:
@@ -191,6 +199,161 @@ class Law(ValueSemantics, ABC):
                 break
             value = np.where(over, value * (1 + 2.0 ** (k - 52)) + (2.0 ** (k - 80) if k > 15 else 0.0), value)
         return np.asarray(value)
+
+
+# The ends of a reading in closed form.
+#
+# A closed form works in logarithms, so its relative error is that of the logarithms it exponentiates: some half digits
+# in the last place for each unit of |log value| + Σ |log argument|. Where a curve bends sharply, and where it is
+# inverted, rounding moves the argument too.
+
+_UNIT = 2.0**-53
+_UNITS = 8.0  # for each unit of the logarithms: arithmetic of 60 digits finds at most 5 (tests/readings/test_ends.py)
+_STEPS = 4.0  # of an argument
+_LEAST = 1e-320  # an absolute error, where doubles have few digits
+_DEEPEST = 745.0  # the logarithm of the smallest double
+_SEARCHED = 4e-9  # relative, of what a search finds from above
+_SERIES = 5e-4  # a difference of probits below is a series without cancellation
+
+_SHARES = frozenset(
+    ("success", "advantage", "auc", "fbeta", "posterior", "precision", "recall", "roc", "attack_success", "delta")
+)
+#: The argument in which a reading falls, however steeply.
+_FALLS_IN = {"tradeoff": "fpr", "precision": "recall", "delta": "epsilon", "epsilon": "delta", "mu": "level"}
+
+
+def uninformed(floor: Callable[..., float], arguments: Mapping[str, Array], *, rises: bool = True) -> Array:
+    """What a reading is without any release, rounded to the safe side where it is not known to be a double."""
+    value = np.asarray(np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor())
+    exact = np.isin(value, (0.0, 0.5))
+    for x in arguments.values():
+        exact = exact | (value == x) | ((value == 1 - x) & ((x >= 0.5) | (1 - value == x)))
+    return np.asarray(np.where(exact, value, value * (1 - _STEPS * _UNIT if rises else 1 + _STEPS * _UNIT)))
+
+
+def ends(
+    law: Law,
+    reading: str,
+    arguments: Mapping[str, Array],
+    value: Array,
+    read: Callable[..., Array],
+    floor: Callable[..., float],
+    loose: bool,
+    loss: object,
+) -> tuple[Array, Array]:
+    """(low, high) between which a reading lies whose ``value`` is ``read(law, **arguments)``, and the law's other side.
+
+    ``floor`` is the reading without any release, which is the lower end where the law is ``loose``, a bound of which
+    nothing is known from below. ``loss`` is the largest loss, where it was given. Proven ends stay as they are; those
+    in closed form are rounded outward.
+    """
+    low, high = _closed_ends(law, reading, arguments, value, read, loss)
+    far = law.other_side() if law.known is Exactness.BRACKET else law.attained
+    if far is not None:
+        other = _closed_ends(far, reading, arguments, read(far, **arguments), read, loss)
+        low, high = np.minimum(low, other[0]), np.maximum(high, other[1])
+    if law.width and not loose:
+        return low, high
+    least = uninformed(floor, arguments, rises=reading != "tradeoff")
+    nothing = (np.maximum(law.max_llr(), law.reverse().max_llr()) == 0) & (value == least)
+    low, high = np.where(nothing, value, low), np.where(nothing, value, high)
+    if reading == "tradeoff":
+        return low, np.maximum(value, np.minimum(least, 1.0 if loose and far is None else high))
+    low = least if loose and far is None else np.maximum(low, least)
+    return np.minimum(value, low), np.minimum(high, 1.0) if reading in _SHARES else high
+
+
+def _closed_ends(
+    law: Law, reading: str, arguments: Mapping[str, Array], value: Array, read: Callable[..., Array], loss: object
+) -> tuple[Array, Array]:
+    """(low, high) of one side of a law, by what its doubles may be off; twice its value where the law proves it.
+
+    Equal where the value is known exactly: 0, 1 and infinity at an end of the arguments or of the largest loss, and
+    the largest loss itself where it is given.
+    """
+    if law.width:
+        return value, value
+    size = 1 + law.carried + sum(_size(name, x) for name, x in arguments.items())
+    with np.errstate(invalid="ignore"):
+        slack = _UNITS * _UNIT * (size + _size(reading, value))
+    low = high = value
+    if (name := _FALLS_IN.get(reading, "")) in arguments:
+        by = _STEPS * _UNIT if name == "epsilon" else slack if name == "delta" else _UNITS * _UNIT * (1 + law.carried)
+        less, more = (dict(arguments) | {name: moved} for moved in _moved(law, name, arguments[name], np.asarray(by)))
+        low, high = np.minimum(read(law, **more), value), np.maximum(read(law, **less), value)
+    if reading == "epsilon":
+        low, high = _inverse_ends(law, low, high, value, arguments["delta"], slack)
+        slack = np.asarray(_UNITS * _UNIT * (1 + law.carried))
+    if reading in ("psi", "mu"):
+        slack = slack + _probit_slack(law, arguments.get("level", np.zeros(())), value)
+    searched = reading in ("psi", "mu") and type(law).practical is Law.practical
+    exact = _known_exactly(law, reading, arguments, value, loss)
+    with np.errstate(invalid="ignore", over="ignore"):
+        low = np.maximum(low * (1 - slack - searched * _SEARCHED) - _LEAST, 0.0)
+        high = high * (1 + slack) + _LEAST
+    return np.where(exact, value, low), np.where(exact, value, high)
+
+
+def _size(name: str, x: Array) -> Array:
+    """By how much a number enlarges the logarithms of a closed form."""
+    with np.errstate(divide="ignore"):
+        size = np.minimum(np.abs(np.log(x)), _DEEPEST)
+    return np.asarray(np.where(np.isfinite(x), x, 0.0) if name == "epsilon" else size)
+
+
+def _moved(law: Law, name: str, x: Array, by: Array) -> tuple[Array, Array]:
+    """The argument moved down and up, within its range; a share near 1 is known by what it lacks."""
+    if name in ("epsilon", "delta"):
+        return x * (1 - by), x * (1 + by) if name == "epsilon" else np.minimum(x * (1 + by), 1.0)
+    if name == "recall" and law.carried:
+        by = np.where(x > 0.5, np.maximum(by, _UNIT), by)
+    else:
+        by = np.where(x > 0.5, 0.0, by)
+    return x * (1 - by), np.minimum(x * (1 + by), 1.0)
+
+
+def _probit_slack(law: Law, level: Array, value: Array) -> Array | float:
+    """What two probits lose by subtraction, where their difference is not a series."""
+    if not law.carried:
+        return 0.0
+    z = np.maximum(np.sqrt(2 * _size("level", level)), 1.6)
+    with np.errstate(divide="ignore"):
+        return np.where((value * z > _SERIES) & np.isfinite(value), _UNITS * _UNIT * z / value, 0.0)
+
+
+def _inverse_ends(law: Law, low: Array, high: Array, value: Array, delta: Array, slack: Array) -> tuple[Array, Array]:
+    """ε at δ moved either way: the lower end read again, and the upper one where δ is what only one world shows."""
+    aim = np.minimum(delta * (1 + slack / 2), 1.0)
+    for k in range(48):
+        over = (
+            np.isfinite(low) & (low > 0) & (delta > 0) & (law.worse_delta(np.where(np.isfinite(low), low, 0.0)) < aim)
+        )
+        if not over.any():
+            break
+        low = np.where(over, np.maximum(low * (1 - 2.0 ** (k - 52)), 0.0), low)
+    only = max(law.only1, law.reverse().only1)
+    return low, np.where(np.isinf(high) & (delta == only), value, high)
+
+
+def _known_exactly(law: Law, reading: str, given: Mapping[str, Array], value: Array, loss: object) -> Mask:
+    """Where a value is no result of rounding."""
+    forward, backward = law.max_llr(), law.reverse().max_llr()
+    most = np.maximum(forward, backward)
+    exact = np.isinf(value)
+    if law.only1 == 1:
+        exact = exact | (value == 1)
+    if reading == "delta":
+        exact = exact | ((value == 0) & (given["epsilon"] >= most))
+    elif reading == "epsilon":
+        sure = law.loss_given | (value == (loss if isinstance(loss, float | np.ndarray) else math.nan))
+        exact = exact | ((given["delta"] == 0) & sure) | (given["delta"] == 1)
+    elif reading == "posterior" or (reading == "precision" and "fpr" in given):
+        exact = exact | ((value == 1) & np.isinf(forward) & (given.get("fpr", 0.0) == 0))
+    for name, x in given.items():
+        if name in ("fpr", "baseline", "prior") and not (reading == "precision" and name == "fpr"):
+            whole = law.only1 == 0 if reading == "tradeoff" else True
+            exact = exact | ((value == 0) | (value == 1)) & ((x == 1) | (x == 0) & whole)
+    return np.asarray(exact & np.ones(value.shape, dtype=bool))
 
 
 # What several answers share that the adversary does not know: records of other people, the value behind a range.

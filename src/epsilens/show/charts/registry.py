@@ -102,7 +102,7 @@ def of_sweep(found: Sweep, reading: str, *, log: bool | None = None) -> Chart:
     across = numbers[0]
     axis = list(found.varied).index(across)
     others = [name for name in found.varied if name != across]
-    high = np.moveaxis(found.high[reading], axis, 0).reshape(len(found.varied[across]), -1)
+    high = np.moveaxis(found.values[reading], axis, 0).reshape(len(found.varied[across]), -1)
     names = _combinations(found, others)
     if len(names) > 9:
         raise InputError(f"there are {len(names)} lines: give at most 9 values besides {across}, or use frame()")
