@@ -23,6 +23,8 @@ from .truth import MP, Between, Truth, digits, larger
 
 #: No reading may take longer.
 LONGEST = 2.0
+#: Of the truth itself, where it comes from numbers of 18 digits; the ends of closed forms are forgiven no more.
+DOUBT = 1e-18
 
 
 @dataclass(frozen=True)
@@ -101,12 +103,19 @@ def judge(case: Case, experiment: el.Experiment, truth: Truth, *, width: float =
     wide = _too_wide(case, experiment, low, high, width)
     check = CHECKS[case.reading]
     tol = truth.closed if known is Exactness.EXACT else max(truth.closed, 1e-15)
+    if known is Exactness.EXACT and not experiment.law.width:
+        tol = DOUBT  # its ends are rounded outward
     if known is Exactness.BRACKET or (known is Exactness.BOUND and experiment.law.width):
         tol = 2e-15  # both ends are proven: only the rounding of the last digit is forgiven
     said = check(case, truth, low, high, tol, known)
     if said is None:
         return Outcome(case, wide, known=known, judged=False, seconds=seconds, width=_width(low, high))
     return Outcome(case, said[0] or wide, said[1], _width(low, high), known, True, seconds)
+
+
+def _at_least(tol: float, doubt: float) -> float:
+    """A tolerance, and no less than what is in doubt of proven ends and their arguments; closed forms hold more."""
+    return tol if tol == DOUBT else max(tol, doubt)
 
 
 def _one_sentence(said: str) -> bool:
@@ -121,7 +130,9 @@ def _too_wide(case: Case, experiment: el.Experiment, low: float, high: float, wi
     known = experiment.law.known
     if known in (Exactness.EXACT, Exactness.BOUND) or low == high:
         return ""
-    most = width if known is Exactness.BRACKET else 1e-9
+    most = (
+        width if known is Exactness.BRACKET else 1e-9 + 1.1e-12 / abs(high)
+    )  # that of a search, for its end from below
     if case.reading in ("tradeoff",):  # asked of the recall
         low, high = 1 - high, 1 - low
     if _width(low, high) <= most * 1.01 or (known is Exactness.BRACKET and not experiment.law.reached):
@@ -148,7 +159,7 @@ def _against(found: Between | None, low: float, high: float, tol: float, known: 
         return f"low end {low!r} above the truth {float(b)!r} by {relative(low, b):.2g}", relative(low, b)
     if known in (Exactness.EXACT, Exactness.ROUNDED) and b - a <= 1e-11 * abs(b):
         most = max(tol, 1e-12 if known is Exactness.EXACT else 1e-9)
-        for end in (low, high):
+        for end in (low, high) if known is Exactness.ROUNDED else ((low + high) / 2,):
             off = min(relative(end, a), relative(end, b))
             if off > most and not a <= end <= b and abs(end - float(a)) > floor:
                 return f"said to be exact, {end!r} where {float(a)!r} is true, off by {off:.2g}", off
@@ -181,7 +192,7 @@ def _both(truth: Truth, x: Any) -> Between | None:
 def _delta(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     x = MP.mpf(case.arguments["epsilon"])
     found = _both(truth, case.arguments["epsilon"])
-    if found is not None and truth.cheap and x:  # a loss just above x is known to its last digits only
+    if found is not None and truth.cheap and x and tol > DOUBT:  # a loss just above x is known to its last digits only
         ends = _both(truth, x * (1 + MP.mpf(10) ** -15)), _both(truth, x * (1 - MP.mpf(10) ** -15))
         if ends[0] is not None and ends[1] is not None:
             found = Between(min(found.low, ends[0].low), max(found.high, ends[1].high))
@@ -191,7 +202,7 @@ def _delta(case: Case, truth: Truth, low: float, high: float, tol: float, known:
 def _epsilon(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     """δ at the ε read is at most what was asked, at the low end at least that: each moved by the tolerance."""
     delta = case.arguments["delta"]
-    more = max(tol, 1e-15)
+    more = _at_least(tol, 1e-15)
     top = max(digits(truth.top), -digits(truth.bottom))
     if math.isinf(high):
         if (known is Exactness.EXACT or low == high) and not truth.floor:
@@ -235,8 +246,8 @@ def _recall(case: Case, truth: Truth, low: float, high: float, tol: float, known
 
 
 def _tradeoff(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
-    found = _rounded(truth.missed, case.arguments["fpr"], truth.ulp)
-    return _against(found, low, high, tol, known, 2.3e-16)
+    found = _rounded(truth.missed, case.arguments["fpr"], _at_least(tol, 1.0) * truth.ulp)
+    return _against(found, low, high, tol, known, 0.0 if tol == DOUBT else 2.3e-16)
 
 
 def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
@@ -250,7 +261,7 @@ def _precision(case: Case, truth: Truth, low: float, high: float, tol: float, kn
 
 def _precision_at(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
     prior, recall = MP.mpf(case.arguments["prior"]), MP.mpf(case.arguments["recall"])
-    found = _rounded(truth.needed, float(recall), truth.ulp)
+    found = _rounded(truth.needed, float(recall), _at_least(tol, 1.0) * truth.ulp)
     if found is None or prior in (0, 1) or not recall:
         return None
     c = (1 - prior) / prior
@@ -261,7 +272,7 @@ def _posterior(case: Case, truth: Truth, low: float, high: float, tol: float, kn
     prior = MP.mpf(case.arguments["prior"])
     top = truth.top
     value = MP.mpf(1) if math.isinf(top) else 1 / (1 + (1 - prior) / prior * MP.exp(-digits(top)))
-    return _against(Between(value, 1 if truth.floor else value), low, high, max(tol, 1e-14), known)
+    return _against(Between(value, 1 if truth.floor else value), low, high, _at_least(tol, 1e-14), known)
 
 
 def _renyi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Exactness) -> Any:
@@ -336,7 +347,7 @@ def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: E
         return "", 0.0
     if high == 0:
         return _against(truth.profile(0.0), 0.0, 0.0, tol, known)
-    mu = MP.mpf(high) * (1 + max(tol, 1e-12))
+    mu = MP.mpf(high) * (1 + _at_least(tol, 1e-12))
     at = {mu * mu * k / 24 + mu * s for k in (-12, 0, 12) for s in (-4, -1, 0, 1, 4)}
     for x in at if truth.cheap else list(at)[::5]:
         for one in (truth, truth.reverse()):
@@ -371,7 +382,7 @@ def _mu(case: Case, truth: Truth, low: float, high: float, tol: float, known: Ex
         best = max(best, normal_quantile(found.low) - normal_quantile(alpha))
     if not math.isfinite(best):
         return None
-    if best > high * (1 + MP.mpf(max(tol, 1e-13))) + MP.mpf(10) ** -300:
+    if best > high * (1 + MP.mpf(_at_least(tol, 1e-13))) + MP.mpf(10) ** -300:
         return f"high end {high!r} below a gap of {float(best)!r} that some test has", relative(high, best)
     return "", 0.0
 

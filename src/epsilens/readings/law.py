@@ -212,7 +212,7 @@ _UNITS = 8.0  # for each unit of the logarithms: arithmetic of 60 digits finds a
 _STEPS = 4.0  # of an argument
 _LEAST = 1e-320  # an absolute error, where doubles have few digits
 _DEEPEST = 745.0  # the logarithm of the smallest double
-_SEARCHED = 4e-9  # relative, of what a search finds from above
+_SEARCHED = 1e-9, 1e-12  # relative and absolute, of what a search finds from above
 _SERIES = 5e-4  # a difference of probits below is a series without cancellation
 
 _SHARES = frozenset(
@@ -279,17 +279,18 @@ def _closed_ends(
     low = high = value
     if (name := _FALLS_IN.get(reading, "")) in arguments:
         by = _STEPS * _UNIT if name == "epsilon" else slack if name == "delta" else _UNITS * _UNIT * (1 + law.carried)
-        less, more = (dict(arguments) | {name: moved} for moved in _moved(law, name, arguments[name], np.asarray(by)))
-        low, high = np.minimum(read(law, **more), value), np.maximum(read(law, **less), value)
+        down, up = (dict(arguments) | {name: moved} for moved in _moved(law, name, arguments[name], np.asarray(by)))
+        low, high = np.minimum(read(law, **up), value), np.maximum(read(law, **down), value)
     if reading == "epsilon":
         low, high = _inverse_ends(law, low, high, value, arguments["delta"], slack)
         slack = np.asarray(_UNITS * _UNIT * (1 + law.carried))
     if reading in ("psi", "mu"):
         slack = slack + _probit_slack(law, arguments.get("level", np.zeros(())), value)
     searched = reading in ("psi", "mu") and type(law).practical is Law.practical
+    less = np.where(np.isfinite(value), value, 0.0) * _SEARCHED[0] + _SEARCHED[1] if searched else _LEAST
     exact = _known_exactly(law, reading, arguments, value, loss)
     with np.errstate(invalid="ignore", over="ignore"):
-        low = np.maximum(low * (1 - slack - searched * _SEARCHED) - _LEAST, 0.0)
+        low = np.maximum(low * (1 - slack) - less, 0.0)
         high = high * (1 + slack) + _LEAST
     return np.where(exact, value, low), np.where(exact, value, high)
 
