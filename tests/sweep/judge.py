@@ -24,7 +24,7 @@ from .truth import MP, Between, Truth, digits, larger
 #: No reading may take longer.
 LONGEST = 2.0
 #: Of the truth itself, where it comes from numbers of 18 digits; the ends of closed forms are forgiven no more.
-DOUBT = 1e-18
+DOUBT = 1e-17
 
 
 @dataclass(frozen=True)
