@@ -177,4 +177,9 @@ FAULTS = (
         "    if value and neighbours is Relation.REPLACE:\n", "    if False:\n",
         ("tests/mechanisms/test_selection.py",),
     ),
+    Fault(
+        "3.1", "a bracket x a closed form", "readings/law.py",
+        "_UNITS = 8.0  # for each", "_UNITS = 0.0  # for each",
+        ("tests/readings/test_ends.py", "tests/sweep/test_sweep.py"),
+    ),
 )  # fmt: skip

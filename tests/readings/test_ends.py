@@ -24,6 +24,7 @@ from tests.sweep.kinds import KINDS
 from tests.sweep.truth import MP, Between, Truth, digits, larger
 
 import epsilens as el
+from epsilens.ledger.budget import Charge, Limits, charge_of
 from epsilens.readings import law as laws
 from epsilens.readings.law import Exactness
 
@@ -271,6 +272,15 @@ def test_a_delta_exactly_reached() -> None:
     assert low <= noise.delta(1.0) <= 1e-6 < high < 1e-6 * (1 + 1e-12)
     low, high = noise.bracket("epsilon", delta=1e-6)
     assert low <= 1.0 <= high < 1 + 1e-12
+
+
+def test_a_budget_is_spent_to_its_end() -> None:
+    """Ten answers of 0.1 are an ε of 1, an eleventh is not; one the next double above 0.1 is no more than rounding."""
+    limits = Limits.of(epsilon=1.0)
+    tenth, least = (charge_of(el.laplace(epsilon=epsilon)) for epsilon in (0.1, 1e-9))
+    assert limits.exceeded(Charge.total([tenth] * 10)) is None
+    assert limits.exceeded(Charge.total([charge_of(el.laplace(epsilon=float(np.nextafter(0.1, 1))))] * 10)) is None
+    assert limits.exceeded(Charge.total([*[tenth] * 10, least])) is not None
 
 
 def test_a_sweep_shows_one_number() -> None:
