@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 from scipy.stats import binom
+from tests.laws.oracles import upward
 
 import epsilens as el
 from epsilens.laws.composition.composed_law import ComposedLaw
@@ -72,7 +73,7 @@ def test_shuffled_batches(sigma: float, passes: int, delta: float, digits: float
     e = el.dpsgd(sigma=sigma, n=passes, batch=1, epochs=1, batches="shuffled")
     low, high = e.bracket("delta", epsilon=4.0)
     assert low == pytest.approx(delta, abs=digits)
-    assert high == el.gaussian(psi=1 / sigma).delta(4.0)
+    assert high == upward(el.gaussian(psi=1 / sigma).delta(4.0))
     assert el.dpsgd(sigma=sigma, rate=1 / passes, steps=passes).delta(4.0) < 1e-4 * low  # Poisson's number
 
 
@@ -271,7 +272,7 @@ def test_every_reading_has_two_ends(way: str, neighbours: str) -> None:
         ("delta", {"epsilon": 1.0}), ("kl", {}), ("renyi", {"order": 2.0}), ("posterior", {}),
     ):  # fmt: skip
         low, high = e.bracket(reading, **arguments)
-        assert low <= high == getattr(e, reading)(**arguments), reading
+        assert low <= high == upward(getattr(e, reading)(**arguments)), reading
     # more epochs, more risk; never less than Poisson sampling claims, whose low end is attained by none of these
     more = built(way, neighbours=neighbours, epochs=4)
     assert more.epsilon(1e-5) > e.epsilon(1e-5)
@@ -342,7 +343,7 @@ def test_steps_and_epochs() -> None:
     assert el.dpsgd(sigma=1.0, n=1000, batch=10, epochs=0.1).parameters["steps"] == 10
     # half an epoch may hold the person or not: from above all of one, from below nothing
     half = el.dpsgd(sigma=1.0, n=100, batch=10, steps=5, batches="shuffled")
-    assert half.bracket("advantage") == (0.0, el.gaussian(psi=1.0).advantage())
+    assert half.bracket("advantage") == (0.0, upward(el.gaussian(psi=1.0).advantage()))
     over = el.dpsgd(sigma=1.0, n=100, batch=10, epochs=1.5, batches="shuffled")
     assert over.psi() == pytest.approx(math.sqrt(2))
     assert over.bracket("advantage")[0] == built_once().bracket("advantage")[0]
