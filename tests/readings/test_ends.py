@@ -96,8 +96,8 @@ def fault(e: el.Experiment, reading: str, given: dict[str, float], truth: Truth)
     if found is None:
         return ""
     most = found.low if reading in ("renyi", "kl") else min(found.low, 1)
-    wrong = f"{low!r} above {float(found.high)!r}" if low > found.high * (1 + DOUBT) else ""
-    return wrong + (f"{high!r} below {float(most)!r}" if high < most * (1 - DOUBT) else "")
+    wrong = f"{low!r} above {float(found.high)!r}" if low > found.high * (1 + MP.mpf(DOUBT)) else ""
+    return wrong + (f"{high!r} below {float(most)!r}" if high < most * (1 - MP.mpf(DOUBT)) else "")
 
 
 def random_faults(kind: str, count: int) -> Iterator[str]:
