@@ -295,7 +295,7 @@ def _queries_beside_secret(plan: Release, setting: Setting) -> list[str]:
     ]
 
 
-def reproduction_record(plan: Release, engine: str, table: Any) -> dict[str, str]:
+def reproduction_record(plan: Release, engine: str, table: object) -> dict[str, str]:
     """How to get the same numbers again: versions, hashes, seed and command."""
     packages = "numpy", "scipy", "ibis-framework", "duckdb"
     found = package_versions(*packages)

@@ -222,7 +222,7 @@ class Canaries:
         coins = np.random.default_rng(None if self.seed is None else [self.seed, 0x63616E617279])
         self.included = coins.integers(0, 2, self.m).astype(bool)
 
-    def insert(self, dataset: Dataset, records: Sequence[Any]) -> ConcatDataset:
+    def insert(self, dataset: Dataset, records: Sequence[object]) -> ConcatDataset:
         """The data with the canaries that are in, as a torch dataset; ``records`` has one entry a canary."""
         from torch.utils.data import ConcatDataset, Subset
 

@@ -252,7 +252,7 @@ def sparse(seed: int | None, **variant: Any) -> Mechanism:
     return lambda d, n: sparse_vector(d, n, rng, **variant)
 
 
-def diffprivlib_noise(_seed: int | None, kind: str, **settings: Any) -> Mechanism:
+def diffprivlib_noise(_seed: int | None, kind: str, **settings: object) -> Mechanism:
     from diffprivlib import mechanisms
 
     return lambda d: getattr(mechanisms, kind)(sensitivity=1, **settings).randomise(d)

@@ -328,7 +328,7 @@ class MadeUpRows:
         return {**row, **named}
 
     def person(
-        self, value: Callable[[str], float] | None, rows: int | None = None, number: int = 0, **labels: Any
+        self, value: Callable[[str], float] | None, rows: int | None = None, number: int = 0, **labels: object
     ) -> list[Row]:
         """The person's rows: as many as the plan uses, in one group, with these values."""
         count = min(self.data.max_rows if rows is None else rows, _MOST_PERSON_ROWS) if self.data.several else 1

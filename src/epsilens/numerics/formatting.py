@@ -52,7 +52,7 @@ def ceil_digits(value: float, digits: int = 4) -> str:
     return _significant(value, digits, ROUND_CEILING)
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> Any:
     """Floats, lists of them and truth values; null for what JSON cannot hold.
 
     >>> json_value(np.array([1.0, np.inf])), json_value(np.float64(2)), json_value(True)

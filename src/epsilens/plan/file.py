@@ -101,10 +101,10 @@ class _YamlReader:
             self._loader.dispose()
         return self._whole, self._lines
 
-    def _where(self, event: Any) -> str:
+    def _where(self, event: object) -> str:
         return f"line {_line(event)} of {self._name}"
 
-    def _take(self, event: Any) -> None:
+    def _take(self, event: object) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
             self._documents += 1
             if self._documents > 1:
@@ -130,7 +130,7 @@ class _YamlReader:
         if len(self._open) >= _MOST_DEPTH and isinstance(event, yaml.CollectionStartEvent):
             raise InputError(f"{self._where(event)} is nested more than {_MOST_DEPTH} deep: a release needs three")
 
-    def _key(self, event: Any, inside: _OpenCollection) -> str:
+    def _key(self, event: object, inside: _OpenCollection) -> str:
         """A key; one given twice is refused, where YAML silently lets the last one win."""
         if not isinstance(event, yaml.ScalarEvent):
             raise InputError(f"{self._where(event)} has a list or a mapping as a key: give a word")
@@ -143,7 +143,7 @@ class _YamlReader:
         self._lines[place] = _line(event)
         return key
 
-    def _place(self, event: Any, inside: _OpenCollection | None) -> None:
+    def _place(self, event: object, inside: _OpenCollection | None) -> None:
         place: Place = ()
         if inside is not None:
             place = (*inside.place, inside.key if inside.key is not None else len(inside.value))
@@ -193,7 +193,7 @@ _SIMPLE = {
 }
 
 
-def expected_input(kind: str, context: Mapping[str, Any], metadata: list[Any]) -> str:
+def expected_input(kind: str, context: Mapping[str, object], metadata: list[Any]) -> str:
     """What to give, where a value was complained of as ``kind``; empty where there is nothing to add.
 
     >>> expected_input("greater_than", {"gt": 0.0}, [])
@@ -222,7 +222,7 @@ def expected_input(kind: str, context: Mapping[str, Any], metadata: list[Any]) -
 _MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")
 
 
-def _range_words(context: Mapping[str, Any], metadata: list[Any]) -> str:
+def _range_words(context: Mapping[str, object], metadata: list[Any]) -> str:
     """The bounds of a number: all that the model declares, else the one that was crossed."""
     declared = {name: getattr(each, name) for each in metadata for name in _BOUNDS if hasattr(each, name)}
     known = declared or {name: context[name] for name in _BOUNDS if name in context}
@@ -235,7 +235,7 @@ _WAIT_SECONDS = 20.0
 _LONGEST_NAME = 300
 
 
-def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
+def read_release(source: str | Path | Mapping[str, object] | Release) -> Release:
     """Read a release from a file, from YAML text (anything with a line break) or from a mapping."""
     if isinstance(source, Release):
         return source
@@ -305,7 +305,7 @@ def _parse(text: str, name: str) -> tuple[Any, Lines]:
     return value, lines
 
 
-def _validate(value: Any, lines: Lines, name: str) -> Release:
+def _validate(value: object, lines: Lines, name: str) -> Release:
     try:
         return Release.model_validate(value)
     except ValidationError as error:
@@ -334,7 +334,7 @@ def error_place(place: str, **others: str) -> Iterator[None]:
 
 
 def _entry_place(
-    location: Sequence[str | int], kind: Any, part: type[BaseModel] = Release
+    location: Sequence[str | int], kind: object, part: type[BaseModel] = Release
 ) -> tuple[Place, type[BaseModel]]:
     """The place that pydantic's location means for a value of type ``kind``, and the part of the release it is in.
 

@@ -200,7 +200,7 @@ def _differs(rows: list[dict[str, Any]], name: str) -> bool:
     return any(_cell(row[name]) != _cell(row[name.removesuffix("_low")]) for row in rows)
 
 
-def _cell(value: Any, given: bool = False) -> str:
+def _cell(value: object, given: bool = False) -> str:
     """A number as a table shows it; one that was ``given`` in few letters."""
     if not isinstance(value, float):
         return str(value)

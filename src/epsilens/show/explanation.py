@@ -616,7 +616,7 @@ def frame(about: Overview) -> pd.DataFrame:
     )
 
 
-def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> str:
+def command_line(command: str, mechanism: str, options: Mapping[str, object]) -> str:
     """The command that says the same, quoted for a shell.
 
     >>> command_line("explain", "laplace", {"epsilon": 1.0, "neighbours": "replace"})

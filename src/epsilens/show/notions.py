@@ -158,7 +158,7 @@ def _lead(notion: Notion, epsilon: float, verb: str) -> Said:
     return (Span(f"{notion.name} with ε = {ceil_digits(epsilon)} {verb}: "), *meaning(notion, epsilon))
 
 
-def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
+def promised(given: str, epsilon: float, **conditions: object) -> NotionsReport:
     """What an ε in one notion promises in each of the others.
 
     >>> table = promised("ddp", 0.5, dependent=2).tables[0].blocks[0]
@@ -226,7 +226,7 @@ def _nothing(
     return "not known" if isinstance(error, Missing) else none, "", _sentence(str(error))
 
 
-def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, Any]) -> tuple[str, list[str]]:
+def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, object]) -> tuple[str, list[str]]:
     """The ε of differential privacy that is enough, if the notion is another; or why there is none."""
     if notion.key == "dp":
         return "", []
@@ -238,7 +238,7 @@ def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, Any]) -> t
     return f"A mechanism with differential privacy of ε = {enough} or less keeps this promise.", []
 
 
-def _remarks(conditions: Mapping[str, Any]) -> list[str]:
+def _remarks(conditions: Mapping[str, object]) -> list[str]:
     out = []
     if conditions.get("dependent") == 1:
         out.append(
@@ -252,7 +252,7 @@ def _remarks(conditions: Mapping[str, Any]) -> list[str]:
     return out
 
 
-def enough(wanted: str, epsilon: float, **conditions: Any) -> NotionsReport:
+def enough(wanted: str, epsilon: float, **conditions: object) -> NotionsReport:
     """Which ε in each notion is enough for a wanted ε in one."""
     notion = find(wanted, "to")
     tried = _others(notion, lambda key: convert(wanted, epsilon, by=key, **conditions), EpsilensError)
@@ -269,7 +269,7 @@ def enough(wanted: str, epsilon: float, **conditions: Any) -> NotionsReport:
     return NotionsReport(notion.name, lead, (table,), remarks, data, pictures=_pictures(notion, epsilon))
 
 
-def between(given: str, epsilon: float, to: str, **conditions: Any) -> NotionsReport:
+def between(given: str, epsilon: float, to: str, **conditions: object) -> NotionsReport:
     """What an ε in one notion promises in one other, step by step, and what would be enough for the same ε there."""
     made = promise(given, epsilon, to, **conditions)
     source, target = made.given, made.promised

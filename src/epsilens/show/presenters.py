@@ -88,7 +88,7 @@ def document(result: Result) -> Document:
     return cast(Document, _harmless(made))
 
 
-def _harmless(part: Any) -> Any:
+def _harmless(part: object) -> Any:
     """A part of a document with all its text harmless; the same object where it was."""
     if isinstance(part, str):
         return part if isinstance(part, Enum) or part.isprintable() else escape_controls(part)
@@ -139,7 +139,7 @@ def pdf(result: Result) -> bytes:
     return to_pdf(document(result))
 
 
-def csv(data: Mapping[str, Any]) -> str:
+def csv(data: Mapping[str, object]) -> str:
     """The main table of a result's data."""
     from .render.text import to_csv
 
@@ -182,7 +182,7 @@ def explained(experiment: Result, **arguments: Any) -> Result:
     return explain(cast(Experiment, experiment), **arguments)
 
 
-def chart(result: Result, name: str, **asked: Any) -> Chart:
+def chart(result: Result, name: str, **asked: object) -> Chart:
     """A chart of a result by its name."""
     module, draw = _CHARTS[result.shown_as]
     made: Chart = getattr(import_module(f".{module}", __package__), draw)(result, name, **asked)
@@ -276,7 +276,7 @@ class Report(Overviewed, Presented):
         return {**self.data, **({"command": self.command} if "command" in self.data else {})}
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> Any:
     """The same structure with null for what JSON cannot hold."""
     if isinstance(value, dict):
         return {key: finite(v) for key, v in value.items()}

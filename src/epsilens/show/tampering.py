@@ -59,7 +59,7 @@ def _report(
     sentence: str,
     tables: Sequence[Rows],
     remarks: Sequence[str],
-    payload: Mapping[str, Any],
+    payload: Mapping[str, object],
     found: HiddenBias | None = None,
     title: str = "Tampering",
 ) -> Report:
@@ -170,7 +170,7 @@ def limits(found: HiddenLimit) -> Report:
     return _report(sentence, [_size_table(found.sizes, fpr)], remarks, payload, found)
 
 
-def price(needed: float, bias: float, theta: float, fpr: float, power: float, said: Mapping[str, Any]) -> Report:
+def price(needed: float, bias: float, theta: float, fpr: float, power: float, said: Mapping[str, object]) -> Report:
     """The ε at which false records are noticed."""
     seen, alarms = times(given=[power, fpr])
     what = _moved(bias, theta)

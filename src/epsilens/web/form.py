@@ -674,7 +674,7 @@ class FormData:
     problem: EpsilensError | None = None
 
 
-def texts(entries: Iterable[tuple[str, Any]]) -> dict[str, str]:
+def texts(entries: Iterable[tuple[str, object]]) -> dict[str, str]:
     """The entries that say something, with line breaks as we write them; names of columns keep their blanks.
 
     >>> texts([("title", " x "), ("q0_column", " Age"), ("error", " ")])

@@ -50,7 +50,7 @@ class LedgerTab:
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
         self.app = app
 
-    async def __call__(self, scope: MutableMapping[str, Any], receive: object, send: object) -> None:
+    async def __call__(self, scope: MutableMapping[str, object], receive: object, send: object) -> None:
         before = extra_views.set((("Ledger", "/ledger"),))
         try:
             await self.app(scope, receive, send)

@@ -234,7 +234,7 @@ def _layout(by: str | None, size: int | None, person: str | None, time: str | No
     return PanelLayout(person, time) if person is not None and time is not None else WideLayout()
 
 
-def _bounds(bounds: Any, names: Sequence[str]) -> dict[str, Bounds]:
+def _bounds(bounds: object, names: Sequence[str]) -> dict[str, Bounds]:
     if bounds is None:
         return {}
     if isinstance(bounds, Mapping):
@@ -764,13 +764,13 @@ class Correlation(ValueSemantics, SentenceResult):
 
 
 def correlate(
-    table: Any,
+    table: object,
     columns: Sequence[str] | str,
     *,
     model: str = "normal",
     query: str | Sequence[float] = "sum",
-    bounds: Any = None,
-    reach: Any = None,
+    bounds: object = None,
+    reach: object = None,
     scale: float | None = None,
     sigma: float | None = None,
     epsilon: float | None = None,
@@ -781,7 +781,7 @@ def correlate(
     time: str | None = None,
     confidence: float = 0.95,
     time_limit: float | None = None,
-    engine: Any = None,
+    engine: object = None,
     progress: Progress | None = None,
 ) -> Correlation:
     """Estimate how records depend on each other, and find the adversary who gains most from it.

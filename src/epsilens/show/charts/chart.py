@@ -158,7 +158,7 @@ class Chart:
     def _repr_html_(self) -> str:
         return self.svg("notebook")
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """What a notebook keeps: the chart in its theme, and one in real colours for where there is none."""
         return {"text/plain": repr(self), "text/html": self._repr_html_(), "image/svg+xml": self.svg("light")}
 

@@ -408,7 +408,7 @@ def ends(labels: Sequence[End], at: Point, height: int, right: int, room: Room |
 HAIRLINES: dict[str, object] = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False}
 
 
-def log_axis(low: float, high: float, width: int, title: str | None, **more: Any) -> dict[str, Any]:
+def log_axis(low: float, high: float, width: int, title: str | None, **more: object) -> dict[str, Any]:
     """A logarithmic horizontal axis with as many ticks as stand clear; without a title only its line."""
     named = title is not None
     axis = {"grid": False, "domain": True, "ticks": named, "labels": named, "labelPadding": 2, "labelOverlap": False}
@@ -416,7 +416,7 @@ def log_axis(low: float, high: float, width: int, title: str | None, **more: Any
     return {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": {**axis, **words, **more}}
 
 
-def linear_axis(low: float, high: float, count: int = 5, **more: Any) -> dict[str, Any]:
+def linear_axis(low: float, high: float, count: int = 5, **more: object) -> dict[str, Any]:
     """A linear axis of hairlines with round values."""
     values, form = steps(low, high, count)
     axis = {**HAIRLINES, "values": values, "format": form, "title": None, **more}
@@ -428,8 +428,8 @@ def frame(
     width: int,
     height: int,
     layers: Sequence[Layer],
-    x: Mapping[str, Any],
-    y: Mapping[str, Any],
+    x: Mapping[str, object],
+    y: Mapping[str, object],
     padding: Mapping[str, int],
     title: str = "",
     subtitle: str = "",

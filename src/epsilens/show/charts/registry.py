@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def _renyi(found: Curves) -> Chart:
     return lines("renyi", "Rényi divergence", subtitle, drawn, x, y, f"{aria}: {told}.", inside=True, width=520)
 
 
-def _points(x: Any, y: Any) -> tuple[Point, ...]:
+def _points(x: object, y: object) -> tuple[Point, ...]:
     both = zip(np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist(), strict=True)
     return tuple(p for p in both if math.isfinite(p[1]))
 
@@ -127,7 +127,7 @@ def _combinations(found: Sweep, others: Sequence[str]) -> list[str]:
     return names
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

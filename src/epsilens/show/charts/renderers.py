@@ -52,7 +52,7 @@ def named(name: str) -> Palette:
     return PALETTES[name]
 
 
-def resolved(value: Any, palette: Palette) -> Any:
+def resolved(value: object, palette: Palette) -> Any:
     """The same definition, or part of one, with the palette's colours."""
     if palette is PALETTES["page"]:
         return value
@@ -123,7 +123,7 @@ def svg(
     )
 
 
-def _only(given: Mapping[str, Any], known: set[str]) -> None:
+def _only(given: Mapping[str, object], known: set[str]) -> None:
     if not known.issuperset(given):
         raise ValueError(f"no chart of ours has {', '.join(sorted(set(given) - known))}: draw it here first")
 
@@ -332,7 +332,7 @@ def plot(spec: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _figure(**arguments: Any) -> Figure:
+def _figure(**arguments: object) -> Figure:
     try:
         from matplotlib import pyplot
     except ImportError:

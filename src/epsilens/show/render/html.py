@@ -121,7 +121,7 @@ def _macros() -> Any:
     return _environment().get_template("blocks.html").module
 
 
-def _macro(name: str, *given: Any) -> Markup:
+def _macro(name: str, *given: object) -> Markup:
     return Markup(getattr(_macros(), name)(*given))
 
 

@@ -529,7 +529,7 @@ _BESIDE = ("account", "paper", "title")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(data: Mapping[str, Any]) -> str:
+def to_csv(data: Mapping[str, object]) -> str:
     """The main table of a result's data; every row has the same columns, empty where it has no value.
 
     >>> print(to_csv({"risks": [{"key": "guess", "planned": 0.62, "arguments": {"prior": 0.5}}]}), end="")
@@ -581,7 +581,7 @@ def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -
     ]
 
 
-def _along(data: Any, path: Sequence[str], beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _along(data: object, path: Sequence[str], beside: Mapping[str, object]) -> Iterator[Mapping[str, Any]]:
     """The records at a path, with the single values that stand beside a star."""
     if not path:
         if isinstance(data, list | tuple) and all(isinstance(each, Mapping) for each in data):
@@ -601,7 +601,7 @@ def _along(data: Any, path: Sequence[str], beside: Mapping[str, Any]) -> Iterato
         yield from _along(data[first], rest, beside)
 
 
-def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, Any]]:
     """Values by name, those inside others with a dot; several single ones in one cell, other lists left out."""
     for name, value in record.items():
         if isinstance(value, Mapping):
@@ -612,7 +612,7 @@ def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, An
             yield f"{before}{name}", "; ".join(_cell(each) for each in value)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """A cell: numbers in full, nothing where there is none, and no text that a spreadsheet would run.
 
     >>> _cell(0.1), _cell(None), _cell(True), _cell("=1+1"), _cell(-2.0)
