@@ -1,4 +1,4 @@
-"""Every batch that may be drawn of a few people, every value of −1, 0 and 1: nothing tells them apart better than said."""
+"""Every batch that may be drawn of a few people, every value of −1, 0 and 1: nothing tells more than is said."""
 
 from __future__ import annotations
 

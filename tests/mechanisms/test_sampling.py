@@ -114,6 +114,17 @@ def test_a_sample_has_fewer_people_to_shuffle() -> None:
     assert el.subsample(few[-1], 1.0, neighbours="replace") is few[-1]
 
 
+def test_a_sample_has_fewer_people_to_a_pass() -> None:
+    """Two of at most four are in the loud step of a pass: ½·E min(1, 2/(1 + Bin(3, ½))), as fewer may be there."""
+    given: dict[str, Any] = {"n": 4, "batch": 2, "batches": "shuffled"}
+    whole = el.dpsgd(**given, schedule={"sigma": [0.05, 1000.0], "steps": [1, 1]})
+    truth = sum(math.comb(3, k) / 8 * min(1, 2 / (1 + k)) for k in range(4)) / 2
+    assert truth > float(whole.advantage()) / 2 + 0.1
+    for one in (whole, el.dpsgd(sigma=1.0, steps=2, **given)):
+        with pytest.raises(InputError, match="how many people take part"):
+            el.subsample(one, 0.5)
+
+
 def test_everybody_drawn_is_the_release_itself() -> None:
     e = el.mechanisms.randomized_response(epsilon=1.0)  # two answers of one person: it replaces
     assert el.subsample(e, 1.0, neighbours="replace").repeat(3).epsilon(1e-6) == e.repeat(3).epsilon(1e-6)

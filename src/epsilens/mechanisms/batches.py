@@ -152,9 +152,10 @@ def subsample(
 
 def _sampled_step(experiment: Experiment, rate: float, neighbours: Relation) -> tuple[Step, SamplingKnowledge]:
     swaps = experiment.worlds.replaces
-    if any(part.origin == "shuffled" for part, _ in experiment.parts or ((experiment, 1),)):
-        few = "what shuffling hides rests on how many people take part, which a sample changes"  # Theorem D22
-        raise InputError(f"{few}: read the shuffle of as few people as a sample may have, without a rate")
+    parts = [part for part, _ in experiment.parts or ((experiment, 1),)]
+    if any(part.origin == "shuffled" or "batches" in part.parameters for part in parts):  # Theorem D22
+        few = "what this release hides rests on how many people take part, which a sample changes"
+        raise InputError(f"{few}: read that of as few people as a sample may have, without a rate")
     steps = factor_steps(product_factor(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(
