@@ -35,17 +35,7 @@ from ..numerics.roots import root
 from ..readings.law import Law
 
 # Where the likelihood ratio of two mixtures of normal laws of one σ turns from rising to falling or back: all places.
-# In units of σ, llr′(x) is the mean of the location s given x under H1 minus that under H0, llr″(x) the difference of
-# the variances and llr‴(x) that of the third central moments. Each is bounded no further than h from x, with p and q
-# the laws of s given x, m and n their means, R the range of the locations:
-#
-# - the variance by G = Σ(s − m)²·e^{|s − m|·h}·p, since Σe^{(s − m)u}·p ≥ 1 (Jensen), and the third moment by R·G;
-# - where p and q hardly differ, with w = e^{(|s − n| + |m − n|)·h}, the mean of |s − n|ᵏ under either by
-#   g_k = Σ|s − n|ᵏ·w·max(p, q), and the difference of the two means by D_k = S_k + S₀·g_k, S_k = Σ|s − n|ᵏ·w·|q − p|;
-#   so |llr″| ≤ D₂ + 2·g₁·D₁ and |llr‴| ≤ D₃ + 3(D₁·g₂ + g₁·D₂) + 6·g₁²·D₁.
-#
-# So it is known how far llr′ can move within h of x: where that is less than its distance from zero, it has no zero
-# there. Nothing is missed by a coarse grid.
+# How far the slope of the ratio may move within h of a place is bounded: Lemma D69 of docs/proofs/dominating-pairs.md.
 
 _FAR = 765.0  # further than the pair of laws is ever looked at
 _STILL = 1e-15  # where the log-likelihood ratio moves by less than this it does not move

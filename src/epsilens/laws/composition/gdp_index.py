@@ -493,15 +493,7 @@ def _power_probits(law: Law, alpha: Array) -> Array:
 
 # The least μ with f ≥ G_μ of a product, from both sides: sup Φ⁻¹(TPR) − Φ⁻¹(α) over its ROC curve.
 #
-# The curve lies below every line h(t) + tα. On a segment of α it is below one of them, and G_μ, which is concave, is
-# above that line there if it is at both ends: so the largest gap at the ends of the segments bounds μ from above, and
-# the gap of any test that surely exists bounds it from below. Only points with α + TPR ≤ 1 are looked at; the other
-# order mirrors the rest. Beyond the last segment no loss exceeds its largest, and TPR ≤ e^L·α has a gap that falls as
-# α does.
-#
-# Sooner than that another bound may do. h is convex, so that a step whose loss lies in [a, b] has a profile below its
-# chord between e^a and e^b: that of a law with these two losses alone. The product of k of them is a binomial, whose
-# ROC curve is a polygon, below G_μ where its corners are.
+# Theorem C16 of docs/proofs/composition.md.
 
 _MOST_SLICES = 40  # slices
 _VIEW_DISTANCE = 4.0  # of what slices are made for, in standard deviations
