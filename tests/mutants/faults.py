@@ -182,4 +182,19 @@ FAULTS = (
         "_UNITS = 8.0  # for each", "_UNITS = 0.0  # for each",
         ("tests/readings/test_ends.py", "tests/sweep/test_sweep.py"),
     ),
+    Fault(
+        "4.1", "groups x batches of fixed size", "mechanisms/batches.py",
+        "    how = Relation.ADD_REMOVE, Inclusion.FIXED_SIZE\n", "    how = Relation.ADD_REMOVE, Inclusion.COINS\n",
+        ("tests/mechanisms/test_batches_enumerated.py", "tests/mechanisms/test_mixtures.py"),
+    ),
+    Fault(
+        "4.2", "groups x batches that are always cut", "mechanisms/batches.py",
+        "poisson_step(2 * mu, rate, neighbours, Inclusion.UNKNOWN)", "poisson_step(2 * mu, rate, neighbours)",
+        ("tests/mechanisms/test_batches_enumerated.py", "tests/mechanisms/test_mixtures.py"),
+    ),
+    Fault(
+        "4.3", "samples x shuffles", "mechanisms/batches.py",
+        '    if any(part.origin == "shuffled" or "batches" in part.parameters for part in parts):', "    if False:",
+        ("tests/mechanisms/test_sampling.py",),
+    ),
 )  # fmt: skip
