@@ -191,11 +191,7 @@ class AdversaryEntry:
 
 def _facing_question(question: AdversaryQuestion) -> Callable[[Setting, float], WorstCase]:
     """All answers, worst over what the question leaves open."""
-
-    def facing(setting: Setting, epsilon: float) -> WorstCase:
-        return setting.facing(question, epsilon)
-
-    return facing
+    return lambda setting, epsilon: setting.facing(question, epsilon)
 
 
 _in_table, _secret, _other_record = (

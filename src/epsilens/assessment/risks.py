@@ -23,6 +23,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -164,12 +165,8 @@ def _largest(
     arguments: Mapping[str, float],
     most: float = MOST_EPSILON,
 ) -> float:
-    def facing(epsilon: float) -> WorstCase:
-        return adversary.facing(setting, epsilon)
-
-    return largest_epsilon(
-        facing, adversary.reading, limit, arguments, setting.release.epsilon, monotone=setting.monotone, most=most
-    )
+    facing, planned = partial(adversary.facing, setting), setting.release.epsilon
+    return largest_epsilon(facing, adversary.reading, limit, arguments, planned, monotone=setting.monotone, most=most)
 
 
 @dataclass(frozen=True)

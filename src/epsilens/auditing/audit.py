@@ -19,7 +19,7 @@ import numpy as np
 from .. import checks
 from ..errors import InputError, type_phrase
 from ..numerics.formatting import short_repr
-from .betting import ALWAYS, History, claim_broken, learn_attacks, learn_events, log_capital
+from .betting import ALWAYS, History, claim_broken, latest_capital, learn_attacks, learn_events
 from .bounds import Evidence, fixed_result, sequential_result
 from .outcomes import Outcomes, Reader, ScoreAttack, concatenate_outcomes, entry_limit
 from .result import Audit, Finding, FindingKind, StopReason, find_anomalies, level_of, parse_claim
@@ -319,7 +319,7 @@ class Game(Evidence):
         right, wrong, _ = self.events[0].count(outcomes, bits)
         for held, more in zip(self.always, (right, wrong), strict=True):
             held.append((held[-1] if held else 0) + more)
-        capital = float(log_capital(self.history, self.claim)[-1])
+        capital = latest_capital(self.history, self.claim)
         if self.tell is not None:
             self.tell(self._progress(capital))
         if stop and capital >= -math.log(self.alpha) and claim_broken(self.history, self.claim):

@@ -100,6 +100,7 @@ class History:
     counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
     _known: tuple[Array, ...] | None = field(default=None, repr=False)
     _bets: tuple[ClaimLines, _Bets] | None = field(default=None, repr=False)
+    _settled: tuple[_Bets, list[Array]] | None = field(default=None, repr=False)
 
     def add(self, attacks: tuple[ScoreAttack, ...], counts: Array) -> None:
         """More runs of the round with these attacks."""
@@ -138,6 +139,12 @@ class History:
             self._bets = (claim, _all_bets(self, claim))
         return self._bets[1]
 
+    def settled(self, bets: _Bets) -> list[Array]:
+        """What the rounds but the last have added up to: no look at the last one changes it."""
+        if self._settled is None or self._settled[0] is not bets:
+            self._settled = bets, [part.sum(axis=0) for part in _gains(bets, self.counts, slice(0, -1))]
+        return self._settled[1]
+
 
 @dataclass(frozen=True)
 class _Lines:
@@ -173,6 +180,8 @@ def _tightest_lines(claim: ClaimLines, rarity: Array) -> Array:
 
     Any line is valid, so the rarities are looked up in a table.
     """
+    if claim.epsilon.size == 1:
+        return np.zeros(rarity.shape, dtype=int)
     steps = np.linspace(-1.0, 17.0, 600)
     grow = np.exp(claim.epsilon)
     best = np.argmin((grow + claim.delta * np.exp(steps)[:, None]) / (1 + grow), axis=-1)
@@ -292,12 +301,21 @@ def _all_bets(history: History, claim: ClaimLines) -> _Bets:
 
 def _log_capitals(history: History, claim: ClaimLines) -> tuple[Array, Array]:
     """log of the capitals that play against a claim, (rounds, attackers, capitals), and their shares."""
-    bets, counts = history.bets(claim), np.array(history.counts)
-    flat = counts.reshape(*counts.shape[:-2], -1)
-    logs = np.cumsum(np.einsum("crak,rak->rac", bets.factors, flat), axis=0)
+    bets = history.bets(claim)
+    return _mixed_capitals(bets, *(np.cumsum(part, axis=0) for part in _gains(bets, history.counts, slice(None))))
+
+
+def _gains(bets: _Bets, counts: Sequence[Array], rounds: slice) -> list[Array]:
+    """Of each of these rounds: the gain of each capital, as a logarithm, and the guesses that were right and wrong."""
+    held = np.array(counts[rounds]).reshape(-1, *counts[0].shape)
+    logs = np.einsum("crak,rak->rac", bets.factors[:, rounds], held.reshape(*held.shape[:2], bets.factors.shape[-1]))
+    return [logs, *((held * where[rounds]).sum(axis=(-1, -2)) for where in (bets.right, bets.wrong))]
+
+
+def _mixed_capitals(bets: _Bets, logs: Array, right: Array, wrong: Array) -> tuple[Array, Array]:
+    """With the capital that is averaged over precisions, if it plays."""
     if not bets.mixed:
         return logs, bets.weights
-    right, wrong = (np.cumsum((counts * where).sum(axis=(-1, -2)), axis=0) for where in (bets.right, bets.wrong))
     average = log_precision_capital(right, wrong, bets.precision)
     return np.concatenate((logs, average[..., None]), axis=-1), np.append(bets.weights, bets.mixed)
 
@@ -310,8 +328,15 @@ def log_capital(history: History, claim: ClaimLines) -> Array:
     if not history.rounds:
         return np.zeros(0)
     logs, weights = _log_capitals(history, claim)
-    share = np.tile(weights, logs.shape[1]) / logs.shape[1]
-    return _log_mean(logs.reshape(logs.shape[0], -1), share)
+    return _log_mean(logs.reshape(logs.shape[0], -1), weights)
+
+
+def latest_capital(history: History, claim: ClaimLines) -> float:
+    """log E after the last round."""
+    bets = history.bets(claim)
+    latest = zip(history.settled(bets), _gains(bets, history.counts, slice(-1, None)), strict=True)
+    logs, weights = _mixed_capitals(bets, *(before + now for before, now in latest))
+    return float(_log_mean(logs.reshape(1, -1), weights)[0])
 
 
 def leading_event(history: History, claim: ClaimLines) -> tuple[int, int, int, int]:
@@ -324,11 +349,12 @@ def leading_event(history: History, claim: ClaimLines) -> tuple[int, int, int, i
 
 
 def _log_mean(logs: Array, weights: Array) -> Array:
-    """log Σ w·e^x in each row."""
+    """log Σ w·e^x in each row, whose attackers have like shares."""
+    attackers = logs.shape[1] // weights.size
     most = logs.max(axis=1)
     base = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):
-        return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
+        return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ (np.tile(weights, attackers) / attackers)))
 
 
 def is_refuted(history: History, claim: ClaimLines, alpha: float | None = None) -> bool:
@@ -561,11 +587,8 @@ def learn_attacks(
     excess, runs_of = event_worth(attacks, claim)
     chosen = [int(np.argmax((excess - luck / np.sqrt(runs_of)[:, None]).max(axis=1))) for luck in _LUCK_DISCOUNTS]
     chosen.append(_most_precise_attack(attacks, claim))
-    singles = []
-    for s, runs, b in ranked:
-        score = s.score(runs)
-        if not np.isnan(score).all():
-            singles.append((s, b.size, _best_threshold(score, b)[2]))
+    scored = [(s, b, s.score(runs)) for s, runs, b in ranked]
+    singles = [(s, b.size, _best_threshold(score, b)[2]) for s, b, score in scored if not np.isnan(score).all()]
     return tuple(attacks[i] for i in chosen), _always_speaking(singles)
 
 

@@ -317,11 +317,8 @@ class UnboundedTail:
             return value
         if value < 30:
             return math.log1p(self.release_rate * math.expm1(value))
-        return (
-            value
-            + math.log(self.release_rate)
-            + math.log1p((1 - self.release_rate) / self.release_rate * math.exp(-value))
-        )
+        rest = (1 - self.release_rate) / self.release_rate
+        return value + math.log(self.release_rate) + math.log1p(rest * math.exp(-value))
 
     def moment_growth(self, power: float) -> tuple[float, float]:
         a = -power if self.swapped else power

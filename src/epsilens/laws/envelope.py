@@ -141,12 +141,7 @@ def _minimise(f: Callable[[Array], Array], low: Array, high: Array, *, steps: in
         a, b = np.where(left, a, x), np.where(left, y, b)
         point = np.where(left, b - _GOLDEN * (b - a), a + _GOLDEN * (b - a))
         value = f(point)
-        x, fx, y, fy = (
-            np.where(left, point, y),
-            np.where(left, value, fy),
-            np.where(left, x, point),
-            np.where(left, fx, value),
-        )
+        x, fx, y, fy = (np.where(left, *two) for two in ((point, y), (value, fy), (x, point), (fx, value)))
         best = np.minimum(best, value)
     return best
 

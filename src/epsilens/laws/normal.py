@@ -395,11 +395,9 @@ class NormalReplacementStep(_NormalShift):
         """Those who are drawn; all of them, where they are not by coins of their own."""
         if self.inclusion is not Inclusion.COINS:
             return NormalStep(2 * self.mu * size)
-        return (
-            replaced_group_step(self.mu, self.rate, size)
-            if self.rate < 1
-            else NormalReplacementStep(self.mu * size, 1.0)
-        )
+        if self.rate < 1:
+            return replaced_group_step(self.mu, self.rate, size)
+        return NormalReplacementStep(self.mu * size, 1.0)
 
 
 _NEGLIGIBLE = -60.0  # log share of a part that does not bend the sum

@@ -291,11 +291,8 @@ def _above(step: Step, b: float) -> tuple[float, float]:
         p.append(float(np.logaddexp.reduce(atoms.log_p[beyond])))
         q.append(float(np.logaddexp.reduce((atoms.log_p - atoms.loss)[beyond])))
     if step.support is not None and b < step.loss_range[1]:
-        more = (
-            step.above(float(step.inverse_loss(np.asarray(b))))
-            if b > step.loss_range[0]
-            else step.above(step.support[0])
-        )
+        inside = b > step.loss_range[0]
+        more = step.above(float(step.inverse_loss(np.asarray(b))) if inside else step.support[0])
         p.append(more[0])
         q.append(more[1])
     return _log_sum(p), _log_sum(q)

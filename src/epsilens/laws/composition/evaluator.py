@@ -423,9 +423,8 @@ class Evaluator:
         key = (kind, flat.tobytes(), allowed.tobytes())
         if work is not None:
             shared = work
-            low, high = work.answers.get_or_make(
-                (self.flipped, *key), lambda: self._search(kind, flat, allowed, shared)[:2]
-            )
+            own = self.flipped, *key
+            low, high = work.answers.get_or_make(own, lambda: self._search(kind, flat, allowed, shared)[:2])
         else:
             low, high, wide, self.exhausted = self._answers[rough].get_or_make(
                 key, lambda: self._answer(key, flat, allowed, rough)
@@ -533,9 +532,8 @@ class Evaluator:
                 return
         for share in _ROUNDING_SHARES if self.product.uneven_atoms else ():
             portion = work.budget.portion
-            made = self._made.get_or_make(
-                (ask, -share, portion), partial(self._by_rounding, ask, share, portion, width)
-            )
+            make = partial(self._by_rounding, ask, share, portion, width)
+            made = self._made.get_or_make((ask, -share, portion), make)
             if made is not None:
                 yield made.view, made.cost
             if made is None or made.coarse or work.budget.left <= 0:

@@ -159,9 +159,8 @@ def _tail_gap_beyond_list(steps: Sequence[CountedStep], flipped: bool, log_alpha
         if math.isfinite(largest):
             top = int(np.argmin(step.atoms.loss) if flipped else np.argmax(step.atoms.loss))
             at_top = float(step.atoms.log_p[top] - (0.0 if flipped else step.atoms.loss[top]))
-            share += (
-                k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _LOSS_ROUNDING * largest else -math.inf
-            )
+            near = abs(abs(float(step.atoms.loss[top])) - largest) <= _LOSS_ROUNDING * largest
+            share += k * at_top if near else -math.inf
     low, high = 0.0, math.inf
     if len(endless) == 1 and endless[0][1] == 1:
         low, high = endless[0][0].tail_gap_bracket(log_alpha, bounded, share)

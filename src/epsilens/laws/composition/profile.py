@@ -179,10 +179,8 @@ def _spectrum_product(spectra: Sequence[tuple[Complex, int]], rounding: float) -
     log_size = np.maximum(log_size, -1e9)
     excess = log_most - log_size
     grown = np.where(excess < 1, size * np.expm1(np.clip(excess, 0.0, 1.0)), np.exp(log_most))
-    drift = float(
-        np.dot(twice, grown + size * (4 * turns * ROUNDOFF + 4 * ROUNDOFF * np.abs(log_size) + 16 * ROUNDOFF))
-    )
-    return g, drift + left_out, weight
+    turned = size * (4 * turns * ROUNDOFF + 4 * ROUNDOFF * np.abs(log_size) + 16 * ROUNDOFF)
+    return g, float(np.dot(twice, grown + turned)) + left_out, weight
 
 
 def _wrap(f: Array, centre: int, n: int) -> Array:
