@@ -331,7 +331,7 @@ def _distinct_locations(place: Array, p: Array) -> tuple[tuple[float, ...], tupl
     return tuple(where.tolist()), tuple((weight / weight.sum()).tolist())
 
 
-def _labels(values: Any) -> tuple[Any, ...]:
+def _labels(values: Any) -> tuple[object, ...]:
     try:
         labels = tuple(values)
     except TypeError:

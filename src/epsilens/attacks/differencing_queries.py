@@ -140,7 +140,7 @@ def differencing(
             )
         b1, b2 = 1 / share, 1 / (1 - share)  # in sensitivities over ε
         law = PiecewiseLaw(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
-    told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
+    told: dict[str, object] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
     told |= {"queries": count, "split": share, "targets": int(targets)}
     told |= {} if delta is None else {"delta": checks.scalar("delta", delta), "calibration": calibration}
     return Experiment(

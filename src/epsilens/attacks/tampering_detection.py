@@ -82,7 +82,7 @@ class Detection(ValueSemantics, SentenceResult, ShortResult):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite threshold is null."""
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             "published": self.published,
             "expected": self.expected,
             "difference": self.difference,

@@ -298,7 +298,7 @@ def _value_and_ends(e: Experiment, asked: ReadingSpec) -> tuple[float | Array, .
     return (high if e.law.width else getattr(e, asked.name)(**asked.arguments)), low, high
 
 
-def _values(name: str, value: Any) -> tuple[Any, ...]:
+def _values(name: str, value: Any) -> tuple[object, ...]:
     raw = np.asarray(value) if not isinstance(value, list | tuple) else None
     listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
     if (raw is not None and raw.ndim != 1) or not listed or any(is_array_like(each) for each in listed):
@@ -307,9 +307,9 @@ def _values(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(map(parse_shares, result)) if name in SHARES else result
 
 
-def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[ReadingSpec, ...], dict[str, Any]]:
+def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[ReadingSpec, ...], dict[str, object]]:
     """The readings with their arguments, and what is left for the mechanism."""
-    by_name: Mapping[str, Mapping[str, Any]]
+    by_name: Mapping[str, Mapping[str, object]]
     if isinstance(reading, Mapping):
         by_name = reading
     elif isinstance(reading, str) or not isinstance(reading, Sequence):

@@ -369,7 +369,7 @@ def _delta_is_of_reading(entry: CatalogueEntry, options: Mapping[str, object], r
     return not is_given(options.get("epsilon")) and any(is_given(options.get(name)) for name in sizes)
 
 
-def _as_schedule(options: dict[str, Any], spelled: Spelling) -> dict[str, Any]:
+def _as_schedule(options: dict[str, Any], spelled: Spelling) -> dict[str, object]:
     numbers = (Input.NUMBER, Input.WHOLE, Input.PROBABILITY)
     lists = {
         name: "".join(str(value).split())

@@ -325,7 +325,7 @@ def command(name: str, run: Callable[[Options], None]) -> Callable[..., None]:
     def called(ctx: typer.Context, **_: object) -> None:
         run({options[k].name: v for k, v in ctx.params.items() if k in options})
 
-    annotations: dict[str, Any] = {k: _annotation(o) for k, o in options.items()}
+    annotations: dict[str, object] = {k: _annotation(o) for k, o in options.items()}
     shown = [
         inspect.Parameter(
             k, inspect.Parameter.KEYWORD_ONLY, annotation=annotations[k], default=_default(o, inspect.Parameter.empty)

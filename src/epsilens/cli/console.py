@@ -304,7 +304,7 @@ def _expected(kind: object) -> str:
     """What a value has to be, where its type says so."""
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return f"one of {', '.join(kind)}"
-    words: dict[Any, str] = {int: "a whole number", float: "a number"}
+    words: dict[object, str] = {int: "a whole number", float: "a number"}
     return words.get(kind, "")
 
 

@@ -106,7 +106,7 @@ def _parameters(
     made: Sequence[Experiment], varied: Mapping[str, NDArray[np.generic]], shape: tuple[int, ...]
 ) -> dict[str, object]:
     """What all share as it is, and what differs, or was given as an array, as an array."""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, object] = {}
     given = {name: np.broadcast_to(column, shape).ravel().tolist() for name, column in varied.items()}
     for name in dict.fromkeys(name for one in made for name in one.parameters):
         # what an experiment does not mention, a ξ of 0 say, is what it was given

@@ -262,7 +262,7 @@ def randomized_response(
     if not callable(of):
         raise InputError(f"of is {of!r:.40}: give a function of the database", "of")
     told = [of(d) for d in every]
-    answers: list[Any] = list(dict.fromkeys(told))
+    answers: list[object] = list(dict.fromkeys(told))
     if all(isinstance(t, (int, float)) for t in told):
         answers.sort()
     ratio = np.array([[0.0 if t == o else -e for o in answers] for t in told])

@@ -121,7 +121,7 @@ class ValueSemantics:
         return hash((type(self), *_content_fields(self)))
 
     def __repr__(self) -> str:
-        own_fields: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        own_fields: tuple[Field[object], ...] = fields(self) if is_dataclass(self) else ()
         shown = [
             f"{f.name}={short_repr(held)}"
             for f in own_fields

@@ -253,7 +253,7 @@ def laplace_roc(test: str, bias: float, stretches: list[float], epsilons: list[f
 
 def gaussian_roc(bias: float, epsilons: list[float]) -> Numbers:
     """Figures 6 and 7: a bias in units of the sensitivity, δ = ε/20."""
-    curves: dict[str, Any] = {}
+    curves: dict[str, object] = {}
     records: list[Record] = []
     for epsilon in epsilons:
         sigma = _classical_sigma(epsilon)

@@ -294,7 +294,7 @@ def _bytes(path: Path) -> bytes:
         os.close(pipe)
 
 
-def _parse(text: str, name: str) -> tuple[Any, Lines]:
+def _parse(text: str, name: str) -> tuple[object, Lines]:
     if len(text) > MOST_BYTES:
         raise InputError("release is larger than a megabyte: give YAML that describes a release", parameter="release")
     value, lines = parse_yaml(text, name)

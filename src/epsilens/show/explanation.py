@@ -344,7 +344,7 @@ def case_name(case: ClaimCase) -> str:
     return _NAMES[case.noise] if not case.example else "A training, for example"
 
 
-def _case_data(each: CaseReadings) -> dict[str, Any]:
+def _case_data(each: CaseReadings) -> dict[str, object]:
     """A JSON-ready record."""
     e = each.case.experiment
     shown = {"success": each.success, "recall": each.recall, "why": each.case.why, "example": each.case.example}
@@ -533,7 +533,7 @@ class Explanation(Overviewed, Presented):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON payload. JSON has no infinity: such a reading is null and its name stands under ``unbounded``."""
-        payload: dict[str, Any] = {
+        payload: dict[str, object] = {
             "schema": SCHEMA,
             "sentence": self.sentence,
             "experiment": finite(self.experiment.to_dict()),
@@ -645,7 +645,7 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     return command_line("explain", name, options)
 
 
-def _claimed(claim: Claim) -> tuple[str, dict[str, Any] | None]:
+def _claimed(claim: Claim) -> tuple[str, dict[str, object] | None]:
     """A claim as the command takes it: by the name of a deployment, or by its numbers."""
     if claim.deployment is not None:
         return claim.deployment.name, dict(claim.training)

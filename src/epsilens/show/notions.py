@@ -202,7 +202,7 @@ def _others(notion: Notion, make: Callable[[str], Conversion], *caught: type[Eps
     return tried
 
 
-def _told(notion: Notion, epsilon: float, name: str, tried: _Tried) -> dict[str, Any]:
+def _told(notion: Notion, epsilon: float, name: str, tried: _Tried) -> dict[str, object]:
     """The same as data: the conversions under their name, and for the other notions why there is none."""
     return {
         "epsilon": float(epsilon),

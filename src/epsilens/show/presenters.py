@@ -170,7 +170,7 @@ def verdict(result: Result) -> str:
 def data(result: Result) -> dict[str, Any]:
     """The JSON of a result whose JSON repeats what is said about it: an assessment or a comparison."""
     module = "comparison" if result.shown_as == "comparison" else "assessment.report"
-    made: dict[str, Any] = import_module(f".{module}", __package__).as_dict(result)
+    made: dict[str, object] = import_module(f".{module}", __package__).as_dict(result)
     return made
 
 

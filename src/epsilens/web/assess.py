@@ -615,7 +615,7 @@ def forget_file(request: Request, token: str) -> Response:
 
 def job_data(job: Job) -> dict[str, Any]:
     now = job.over_at if job.over_at is not None else time.monotonic()
-    made: dict[str, Any] = {
+    made: dict[str, object] = {
         "state": job.state.value,
         "done": job.progress.done,
         "total": job.progress.total,
@@ -693,7 +693,7 @@ async def shares_answer(request: Request, sent: SharesRequest) -> dict[str, Any]
     if not made["basis"]:
         raise InputError("the release has one query, which has all of ε: give two or more", "queries")
     job = request.app.state.jobs.start("shares", yaml=text, basis=made["basis"], shares=sent.shares)
-    data: dict[str, Any] = (await job_answer(request, job))["data"]
+    data: dict[str, object] = (await job_answer(request, job))["data"]
     return data
 
 

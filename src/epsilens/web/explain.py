@@ -361,7 +361,7 @@ def notions_state(given: Mapping[str, str]) -> NotionsState:
     try:
         check_texts(dict(given))
         asked.notion = find(given.get("from") or "ip", "from")
-        told: dict[str, Any] = {
+        told: dict[str, object] = {
             k: v for k, v in asked.values.items() if k in CONDITIONS and v and v != _NOTION_FIELDS[k].default
         }
         told = {k: True if _NOTION_FIELDS[k].kind == "flag" else v for k, v in told.items()}

@@ -234,7 +234,7 @@ def _strip_parens(node: Any) -> Any:
     return node
 
 
-def _leaves(tree: object, joined: object) -> list[Any]:
+def _leaves(tree: object, joined: object) -> list[object]:
     leaves, waiting = [], [tree]
     while waiting:
         node = _strip_parens(waiting.pop())

@@ -142,7 +142,7 @@ def comparison_rows(a: AssessmentReport, b: AssessmentReport) -> list[tuple[str,
     ]
 
 
-def _row(name: str, cells: list[str], over: Sequence[bool] = (), without: str = "") -> dict[str, Any]:
+def _row(name: str, cells: list[str], over: Sequence[bool] = (), without: str = "") -> dict[str, object]:
     return {"name": name, "cells": cells, "over": over or [False] * len(cells), "without": without}
 
 

@@ -247,7 +247,7 @@ def _arithmetic_errors() -> Iterator[None]:
         raise InputError("the values are too extreme to be computed together: give less extreme ones") from error
 
 
-def _given_options(options: Mapping[str, object]) -> dict[str, Any]:
+def _given_options(options: Mapping[str, object]) -> dict[str, object]:
     return {k: v for k, v in options.items() if is_given(v)}
 
 

@@ -74,7 +74,7 @@ def adversary_experiment(
     With ``covers`` it bounds every adversary, not only the one who is named.
     """
     own, reach, title = seen.own if own_noise else 0.0, float(records.reach[i]), records.names[i]
-    parameters: dict[str, Any] = {
+    parameters: dict[str, object] = {
         "target": i,
         "known": list(known),
         name: width,

@@ -245,7 +245,7 @@ def planned_risks(
 
 def _combination_risk(
     found: AnswerCombination, attack: NoiseAttack, epsilon: float | None, limit: float | None
-) -> tuple[Any, ...]:
+) -> tuple[object, ...]:
     if not found.compared:
         return None, None, None, True, None, None
 

@@ -115,7 +115,7 @@ if TYPE_CHECKING:
 
 def as_dict(a: Assessment) -> dict[str, Any]:
     """Everything the report shows. JSON has no infinity: what is unbounded is null."""
-    plain: dict[str, Any] = {
+    plain: dict[str, object] = {
         "schema": SCHEMA,
         "title": a.release.title,
         "verdict": a.verdict.standing.value,
@@ -159,11 +159,11 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "reproduce": {**a.reproduce, **({"command": a.command} if a.command else {})},
         "release": release_values(a),
     }
-    made: dict[str, Any] = finite(plain)
+    made: dict[str, object] = finite(plain)
     return made
 
 
-def _split(split: SplitComparison) -> dict[str, Any]:
+def _split(split: SplitComparison) -> dict[str, object]:
     return {
         name: {"shares": list(way.shares), "errors": list(way.errors)}
         for name, way in (("equal", split.equal), ("least_error", split.best))
@@ -175,12 +175,12 @@ def release_values(a: Assessment) -> dict[str, Any]:
     return a.release.public()
 
 
-def _risk_data(r: AdversaryRisk) -> dict[str, Any]:
+def _risk_data(r: AdversaryRisk) -> dict[str, object]:
     kept = {name: value for name, value in vars(r).items() if name not in ("asks", "conclusive")}
     return {**kept, "arguments": dict(r.arguments), "over": r.over, "harm": r.asks.harm.value}
 
 
-def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
+def _query(a: Assessment, q: QueryAccuracy) -> dict[str, object]:
     return {
         "name": q.name,
         "title": title(a, q),
@@ -196,7 +196,7 @@ def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
     }
 
 
-def _errors(q: QueryAccuracy, found: QueryErrors) -> dict[str, Any]:
+def _errors(q: QueryAccuracy, found: QueryErrors) -> dict[str, object]:
     groups = {"typical": found.typical, "worst": found.worst}
     return {
         "epsilon": found.epsilon,
@@ -206,12 +206,12 @@ def _errors(q: QueryAccuracy, found: QueryErrors) -> dict[str, Any]:
     }
 
 
-def _group(group: GroupError) -> dict[str, Any]:
+def _group(group: GroupError) -> dict[str, object]:
     plain = {name: value for name, value in vars(group).items() if name != "answer"}
     return {"answer": group.answer.value, **plain, "relative": group.relative, "cause": group.cause.value}
 
 
-def _isolation_data(scan: Scan) -> dict[str, Any]:
+def _isolation_data(scan: Scan) -> dict[str, object]:
     return {
         "sentence": scan.sentence,
         "people": scan.people,
@@ -472,7 +472,7 @@ def resplit_data(basis: SplitBasis, found: Resplit, names: Sequence[str]) -> dic
     }
 
 
-def _division(way: Division) -> dict[str, Any]:
+def _division(way: Division) -> dict[str, object]:
     return {"shares": list(way.shares), "errors": [e if math.isfinite(e) else None for e in way.errors]}
 
 

@@ -253,7 +253,7 @@ def _told_risk(a: Assessment, main: AdversaryRisk, limit: float | None) -> str:
     return aria + ("." if limit is None else f"; the limit is {given('success', limit)}.")
 
 
-def _risk(a: Assessment, width: int) -> dict[str, Any]:
+def _risk(a: Assessment, width: int) -> dict[str, object]:
     shown, main, alone = _shown(a), _main(a), not _rated(a)  # alone, this panel carries the axis
     limit = next((r.limit for r in shown if r.limit is not None), None)
     low = 10 * math.floor(min(100 * r.baseline for r in shown) / 10 + 1e-9)
@@ -307,7 +307,7 @@ def _told_accuracy(a: Assessment, hard: QueryAccuracy, limit: float | None) -> s
     return aria + ("." if limit is None else f"; the limit is {percent(limit)}.")
 
 
-def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
+def _accuracy(a: Assessment, width: int) -> dict[str, object]:
     rated, hard, limit, at = _rated(a), a.hardest, a.release.error_limit, a.verdict.alternative
     low, top = _span(a, rated)
     left, right, plot = _sizes(a, width)
@@ -355,7 +355,7 @@ def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
     return Chart("simulated", _simulated, (a, q, epsilon), STRIP, STRIP)
 
 
-def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, Any]:
+def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, object]:
     least = min(epsilon, a.epsilon, a.verdict.alternative or a.epsilon)
     draws, bands = a.simulations[epsilon].draws, a.simulations[epsilon].around
     answers = q.answers[:DRAWN_GROUPS]
@@ -399,7 +399,7 @@ def precedent_strip(a: Assessment) -> Chart:
     return Chart("precedents", _precedents, (a,))
 
 
-def _precedents(a: Assessment, width: int) -> dict[str, Any]:
+def _precedents(a: Assessment, width: int) -> dict[str, object]:
     known = a.precedents
     marks = [a.epsilon, *([a.verdict.alternative] if a.verdict.alternative else [])]
     low = min(0.007, *(0.7 * float(m) for m in marks if m))

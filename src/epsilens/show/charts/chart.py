@@ -74,7 +74,7 @@ class Chart:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite definition with real colours, for other programs."""
-        made: dict[str, Any] = resolved(self.definition(), LIGHT)
+        made: dict[str, object] = resolved(self.definition(), LIGHT)
         return made
 
     @property

@@ -277,7 +277,7 @@ def _lettered(names: Sequence[str], lines: Sequence[CurvePoints]) -> tuple[tuple
 
 def _compared(
     drawn: Sequence[tuple[str, Sequence[Point], Point]], subtitle: str, x_title: str, aria: str, width: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     layers = [line(((0.0, 0.0), (100.0, 100.0)), "var(--secondary)", 1.75, "without the release")]
     letters: list[Layer] = []
     for (letter, points, at), (colour, stroke, dash) in zip(drawn, LINES, strict=False):
@@ -306,7 +306,7 @@ def cases_roc(names: Sequence[str], cases: Sequence[CurvePoints], fpr: float) ->
 
 def _spec(
     drawn: Sequence[tuple[str, Sequence[Point], Point]], subtitle: str, x_title: str, aria: str, width: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     layers = [line(((0.0, 0.0), (100.0, 100.0)), "var(--secondary)", 1.25, "without the release")]
     marks: list[Layer] = []
     for (name, curve, at), (colour, stroke, dash) in zip(drawn, LINES, strict=False):

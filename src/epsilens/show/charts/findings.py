@@ -50,7 +50,7 @@ def certainty_chart(found: Identification) -> Chart | None:
     return Chart("certainty", _certainty, (found,), 600) if found.curve else None
 
 
-def _certainty(found: Identification, width: int) -> dict[str, Any]:
+def _certainty(found: Identification, width: int) -> dict[str, object]:
     low, high = found.curve[0][0], found.curve[-1][0]
     bound = [(e, 100 * b) for e, b, _ in found.curve]
     exact = [(e, 100 * x) for e, _, x in found.curve if x is not None]
@@ -113,7 +113,7 @@ def _known(
     top: float | None,
     upper: float | None,
     width: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     worst, last = max(points, key=lambda p: p[1]), points[-1][0]
     high = 1.08 * max(top or worst[1], group or 0.0, independent)
     wide = width >= 600
@@ -267,7 +267,7 @@ def band_chart(found: Audit) -> Chart | None:
 
 def _band(
     band: Sequence[tuple[float, float, float]], lines: Sequence[tuple[float, float]], width: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     claimed = [(eps, 100 * delta) for eps, delta in lines]
     found = [(eps, 100 * low) for eps, _, low in band]
     # a bound holds at every smaller ε too, and nowhere beyond: steps
@@ -320,7 +320,7 @@ def over_time(account: Account) -> Chart | None:
     return Chart("ledger", _account, (points, None if promised is None else 100 * promised, dates))
 
 
-def _account(points: Sequence[Point], promised: float | None, dates: Sequence[str], width: int) -> dict[str, Any]:
+def _account(points: Sequence[Point], promised: float | None, dates: Sequence[str], width: int) -> dict[str, object]:
     last = points[-1]
     high = _above(max(last[1], promised or 0.0))
     wide = width >= 600

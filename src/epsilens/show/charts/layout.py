@@ -319,13 +319,13 @@ _BESIDE = 9
 _SPARE = _BESIDE + 2
 
 
-def _data(points: Sequence[Point]) -> dict[str, Any]:
+def _data(points: Sequence[Point]) -> dict[str, object]:
     return {"values": [{"x": x, "y": y} for x, y in points]}
 
 
 def line(points: Sequence[Point], colour: str, width: float, name: str = "", *, smooth: bool = False) -> Layer:
     """A line through the points, in their order; a ``name`` makes it part of the chart's data."""
-    mark: dict[str, Any] = {"type": "line", "color": colour, "strokeWidth": width, "strokeJoin": "round"}
+    mark: dict[str, object] = {"type": "line", "color": colour, "strokeWidth": width, "strokeJoin": "round"}
     if smooth:
         mark["interpolate"] = "monotone"
     made: Layer = {"data": _data(points), "mark": mark, "encoding": {"order": {"value": None}}}
@@ -438,7 +438,7 @@ def frame(
 
     ``description`` is what the chart says to those who cannot see it; ``x`` and ``y`` are scales with their axes.
     """
-    spec: dict[str, Any] = {
+    spec: dict[str, object] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "description": description,
         "width": width,

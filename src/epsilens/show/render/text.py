@@ -570,7 +570,7 @@ def records(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [{name: value for name, value in data.items() if name not in ("schema", "command")}]
 
 
-def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -> list[Mapping[str, object]]:
     """Each reading of a comparison, a column for each experiment."""
     return [
         {
@@ -581,7 +581,7 @@ def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -
     ]
 
 
-def _along(data: object, path: Sequence[str], beside: Mapping[str, object]) -> Iterator[Mapping[str, Any]]:
+def _along(data: object, path: Sequence[str], beside: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """The records at a path, with the single values that stand beside a star."""
     if not path:
         if isinstance(data, list | tuple) and all(isinstance(each, Mapping) for each in data):
@@ -601,7 +601,7 @@ def _along(data: object, path: Sequence[str], beside: Mapping[str, object]) -> I
         yield from _along(data[first], rest, beside)
 
 
-def _flat(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(record: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
     """Values by name, those inside others with a dot; several single ones in one cell, other lists left out."""
     for name, value in record.items():
         if isinstance(value, Mapping):
