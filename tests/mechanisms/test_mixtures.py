@@ -255,6 +255,7 @@ def test_batches_that_always_hold_a_group() -> None:
         ({"rate": 0.1, "steps": 5, "batches": "with replacement"}, "needs n and batch"),
         ({"rate": 0.1, "steps": 5, "batches": "fixed", "people": 2}, "needs n and batch"),
         ({"n": 10, "batch": 2, "steps": 5, "batches": "fixed", "people": 10}, "leaves others"),
+        ({"n": 4, "batch": 2, "steps": 2, "batches": "shuffled", "people": 9}, "people is 9, of n = 4"),
         ({"n": 10, "batch": 2, "steps": 5, "batches": "truncated", "truncation": 3, "people": 2}, "truncated"),
     ],
 )

@@ -125,6 +125,15 @@ def test_a_sample_has_fewer_people_to_a_pass() -> None:
             el.subsample(one, 0.5)
 
 
+def test_a_group_is_not_drawn_by_one_coin() -> None:
+    """Next to no noise: of two at least one is drawn with probability 1 − 0.7², not 0.3."""
+    one = el.gaussian(sigma=0.05)
+    assert el.group(el.subsample(one, 0.3), 2).bracket("advantage")[0] == pytest.approx(0.51)
+    for group in (el.group(one, 2), el.dpsgd(sigma=0.05, rate=1.0, steps=1, people=2)):
+        with pytest.raises(InputError, match="subsample first, then group"):
+            el.subsample(group, 0.3)
+
+
 def test_everybody_drawn_is_the_release_itself() -> None:
     e = el.mechanisms.randomized_response(epsilon=1.0)  # two answers of one person: it replaces
     assert el.subsample(e, 1.0, neighbours="replace").repeat(3).epsilon(1e-6) == e.repeat(3).epsilon(1e-6)

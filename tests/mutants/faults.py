@@ -197,4 +197,9 @@ FAULTS = (
         '    if any(part.origin == "shuffled" or "batches" in part.parameters for part in parts):', "    if False:",
         ("tests/mechanisms/test_sampling.py",),
     ),
+    Fault(
+        "4.4", "samples x groups", "mechanisms/batches.py",
+        '    if any("people" in part.parameters for part in parts):', "    if False:",
+        ("tests/mechanisms/test_sampling.py",),
+    ),
 )  # fmt: skip

@@ -156,6 +156,8 @@ def _sampled_step(experiment: Experiment, rate: float, neighbours: Relation) -> 
     if any(part.origin == "shuffled" or "batches" in part.parameters for part in parts):  # Theorem D22
         few = "what this release hides rests on how many people take part, which a sample changes"
         raise InputError(f"{few}: read that of as few people as a sample may have, without a rate")
+    if any("people" in part.parameters for part in parts):
+        raise InputError("of a group each record takes part by a coin of its own: subsample first, then group")
     steps = factor_steps(product_factor(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(

@@ -223,6 +223,8 @@ def _training_law(
 ) -> tuple[Law, tuple[str, ...]]:
     """The law, and words about it."""
     replaces = neighbours is Relation.REPLACE
+    if any(0 < row.n < people for row in rows):
+        raise InputError(f"people is {people}, of n = {min(row.n for row in rows)}: give a group of these", "people")
     composed = (
         f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
     )
