@@ -225,15 +225,7 @@ def _split_gap(z: float, bounded: float, endless: Sequence[CountedStep]) -> floa
 
 # The largest Φ⁻¹(TPR) − Φ⁻¹(α) over the tests whose errors both are at least a level, from both sides of a profile.
 #
-# Everything is read off r(u) = h(e^u) − (1 − e^u)₊, which keeps its digits where a release says next to nothing:
-#
-#     R(α) − α = min over t = e^u of r(u) + (t−1)₊·α + (1−t)₊·(1−α).
-#
-# *From above* one of these lines serves a segment of α: the curve of a normal shift is concave, so that it is above a
-# line between two places where it is above it at both. *From below* h is convex, and lies above the lines through
-# neighbouring places on either side. The pair in the other order has r'(u) = e^u·r(−u), and the same gaps at the other
-# half of its tests; both halves meet at the test with two errors x alike, x = max (1 − h(t))/(1 + t). Where x is below
-# the level, the gap of that test is what is asked for (:mod:`epsilens.readings.gdp`).
+# Theorem C21 of docs/proofs/composition.md: everything is read off r(u) = h(e^u) − (1 − e^u)₊, which keeps its digits.
 
 _FIRST_PLACES, _MOST_PLACES = 24, 480  # places to each side, and in all
 _NEAREST_SHARE = 0.01  # as a share of the total variation
