@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "epsilens"
 #: Folders of tests that look at the whole house rather than at one room.
 ACROSS = {
-    "browser", "combinations", "engines", "extras", "identities", "fuzz", "judges", "messy", "mutants", "references",
-    "sweep",
+    "browser", "checker", "combinations", "engines", "extras", "identities", "fuzz", "judges", "messy", "mutants",
+    "references", "sweep",
 }  # fmt: skip
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.

@@ -115,7 +115,7 @@ def read(path: str) -> Certificate:
         f"a certificate of {reading} has the keys {', '.join(sorted(needed))}",
     )
     note, hints, releases = entry.get("note", ""), entry.get("hints", {}), entry["releases"]
-    must(isinstance(note, str) and len(note) <= 1000, "note must be a text of at most 1000 characters")
+    must(type(note) is str and len(note) <= 1000, "note must be a text of at most 1000 characters")
     known = isinstance(hints, dict) and hints.keys() <= {"exponent", "period", "threshold"}
     must(known, "hints may hold exponent, period and threshold")
     for key in hints:

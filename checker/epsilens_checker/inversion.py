@@ -8,8 +8,8 @@ from flint import acb, arb
 
 from .laws import ZERO, Law, OpenError
 
-DIGITS = 1e-14  # of the omitted terms beside the first
-MOST = 500_000  # terms
+#: Proposals: omitted terms beside the first, copies about exp(-DEPTH) beside delta. Then the most terms.
+DIGITS, DEPTH, MOST = 1e-11, 40.0, 500_000
 
 
 class Blur(Law):
@@ -40,18 +40,19 @@ def least(function: Callable[[float], float]) -> float:
 class Inversion:
     """The terms of Theorem A at z = c + iks; c, b and the step s are proposed for thresholds near ``eps``."""
 
-    def __init__(self, laws: list[Law], eps: float, blur: bool) -> None:
+    def __init__(self, laws: list[Law], eps: float) -> None:
         self.laws, self.omitted = laws, ZERO
 
         def size(c: float) -> float:
             return self.cumulant(c) - c * eps - math.log(c * (c + 1))
 
         self.c = least(size)
-        depth = 40 - size(self.c)  # copies of weight exp(-depth) are small beside delta
+        depth = DEPTH - size(self.c)  # copies of weight exp(-depth) are small beside delta
         reach = {b: (self.cumulant(b) - b * eps + depth) / (b - self.c) for b in (self.c * f for f in (1.2, 1.5, 2, 3))}
         self.b = min(reach, key=lambda b: reach[b])
         self.step = 2 * math.pi / max(reach[self.b], depth / self.c)
-        self.blur = Blur(12 / (10000 * self.step)) if blur else None
+        falls = float(self.ceiling(arb(1e9)) / self.moment(acb(self.c)).real) < DIGITS / 100
+        self.blur = None if falls else Blur(12 / (10000 * self.step))
         self.laws = [*laws, self.blur] if self.blur else laws
         self.terms = self.sum_up()
 
@@ -60,6 +61,9 @@ class Inversion:
 
     def moment(self, z: acb) -> acb:
         return reduce(acb.__mul__, [law.moment(z) ** law.count for law in self.laws])
+
+    def ceiling(self, y: arb) -> arb:
+        return reduce(arb.__mul__, [law.ceiling(self.c, y) ** law.count for law in self.laws])
 
     def sum_up(self) -> list[tuple[acb, acb]]:
         """Terms until the rest is small: beyond index k they sum to at most sup |M| / (pi y_k).
@@ -70,7 +74,7 @@ class Inversion:
         goal, size, k, run = terms[0][1].abs_lower() * s * DIGITS, arb.pos_inf(), 1, 1
         while len(terms) < MOST:
             y, before = s * k, s * (k - 1)
-            ceiling = reduce(arb.__mul__, [law.ceiling(self.c, y) ** law.count for law in self.laws])
+            ceiling = self.ceiling(y)
             if ceiling <= goal * before:
                 self.omitted += ceiling / (arb.pi() * before)
                 return [(z, term * s / (2 * arb.pi())) for z, term in terms]

@@ -12,6 +12,8 @@ from functools import reduce
 from flint import acb, arb, arb_poly
 
 ZERO = arb(0)
+#: Proposals of Lemma 1: the error of a quadrature is about exp(-STRIP), its nodes end where the rest is below CUT.
+STRIP, CUT = 80.0, 1e-35
 
 
 class OpenError(Exception):
@@ -74,11 +76,17 @@ class Laplace(Law):
 
     def __init__(self, r: arb, count: int) -> None:
         super().__init__(count)
-        self.top, self.r, self.closed = r, r, count <= 100
+        self.top, self.r, self.closed = r, r, count <= 150
 
     def moment(self, z: acb) -> acb:
-        ends = ((self.r * z).exp() + (-self.r * (z + 1)).exp()) / 2
-        return ends + (-self.r / 2).exp() * (self.r * (z + 0.5)).sinh() / (2 * z + 1)
+        return self.ends(z) + (-self.r / 2).exp() * (self.r * (z + 0.5)).sinh() / (2 * z + 1)
+
+    def ends(self, z: acb) -> acb:
+        return ((self.r * z).exp() + (-self.r * (z + 1)).exp()) / 2
+
+    def ceiling(self, c: float, y: arb) -> arb:
+        between = (-self.r / 2).exp() * (self.r * (arb(c) + 0.5)).cosh() / (2 * y)
+        return (self.ends(acb(c)).real + between).min(self.moment(acb(c)).real)
 
     def hockey(self, t: arb) -> arb:
         k = self.count
@@ -90,6 +98,8 @@ class Laplace(Law):
         plus, minus = arb_poly([0.5, 1]), arb_poly([-0.5, 1])
         for j in range(1, k + 1):
             tau = (self.r * (2 * j - k) - eps).max(ZERO)
+            if tau.is_zero():
+                continue
             inverse = arb_poly([-(arb(2) ** (i + 1)) for i in range(k)])  # of minus, up to u^(k-1)
             series = plus ** (j - 1) * (inverse if j == k else minus ** (k - j - 1))
             terms = [series[i] * tau ** (k - 1 - i) / math.factorial(k - 1 - i) for i in range(k)]
@@ -144,7 +154,7 @@ class SampledNormal(Law):
             return self.grids[c, height]
         a, span = self.power(c), self.span
         width = min(2 / float(span), 8.0)
-        exponent = 80 + width**2 / 2 + height * float(span) * width + 0.62 * max(0.0, -float(a))
+        exponent = STRIP + width**2 / 2 + height * float(span) * width + 0.62 * max(0.0, -float(a))
         nodes: list[tuple[arb, arb]] = []
         d, h, total, rest = arb(width), arb(6.28 * width / exponent), ZERO, ZERO
         for side in (1, -1):
@@ -155,7 +165,7 @@ class SampledNormal(Law):
                 weight = h * (a * log - x * x / 2).exp() / (2 * arb.pi()).sqrt()
                 nodes.append((weight, log))
                 total, k = total + weight, k + 1
-                if x > edge + 1 and (beyond := weight / ((h * (x - edge)).exp() - 1)) < total * 1e-35:
+                if x > edge + 1 and (beyond := weight / ((h * (x - edge)).exp() - 1)) < total * CUT:
                     rest += beyond
                     break
         swell = 2 * (d * d / 2 + height * span * d).exp() / ((2 * arb.pi() * d / h).exp() - 1)

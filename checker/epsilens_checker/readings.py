@@ -78,7 +78,6 @@ class Pair:
         others = [law for law in laws if not isinstance(law, Normal | Atoms)]
         others += [Normal(sum(normal, ZERO).sqrt())] if normal else []
         self.laws, self.symmetric = [*others, *atoms], all(law.symmetric for law in laws)
-        self.blur = not normal and sum(law.count for law in laws if isinstance(law, SampledNormal)) < 4
         tops = [law.top * law.count for law in self.laws if law.top is not None]
         self.top = sum(tops, ZERO) if len(tops) == len(self.laws) else None
         enumerable = len(others) < 2 and math.prod(law.size for law in atoms) <= MOST
@@ -93,7 +92,7 @@ class Pair:
         if self.closed:
             return 1.0
         eps = guess if isinstance(guess, float) else guess(least(guess))
-        self.inversion = Inversion(self.laws, eps, self.blur)
+        self.inversion = Inversion(self.laws, eps)
         return eps
 
     def cumulant(self, c: float) -> float:
@@ -121,7 +120,7 @@ def delta(pair: Pair, at: Fraction) -> arb:
 
 
 def epsilon(pair: Pair, at: Fraction) -> arb:
-    """The smallest eps >= 0 with delta(eps) <= at, from either side by bisection."""
+    """The smallest eps >= 0 with delta(eps) <= at."""
     if at == 0 and pair.top is None:
         raise OpenError("at 0 the reading is infinite, or the largest loss is not known")
     if at == 0:
@@ -138,9 +137,11 @@ def epsilon(pair: Pair, at: Fraction) -> arb:
         high *= 2
     steps = 120 if pair.closed else 60
     upper = furthest(lambda eps: pair.delta(eps) <= target, high, ZERO, steps)
-    if not pair.delta(ZERO) > target:
-        return ZERO.union(upper)
-    return upper.union(furthest(lambda eps: pair.delta(eps) > target, ZERO, upper, steps))
+    below = (upper * (1 - arb(2) ** -k) for k in range(110, 0, -1))  # the nearest of these that is proven
+    lower = next((eps for eps in below if pair.delta(eps) > target), ZERO)
+    if pair.delta(lower) > target:
+        lower = furthest(lambda eps: pair.delta(eps) > target, lower, upper, 8)
+    return upper.union(lower)
 
 
 def fnr(pair: Pair, at: Fraction) -> arb:
