@@ -186,6 +186,22 @@ def test_a_whisper_beside_a_shout(loud: float, quiet: float) -> None:
     assert alone <= high <= min(alone + quiet + 2e-3 * alone, 1.0)
 
 
+def test_scores_of_one_table_say_nothing_of_a_group_or_a_sample() -> None:
+    """The second person who raises a rare outcome tenfold moves more than the first: 0.0899, not twice 0.009."""
+    loss = math.log(10)
+    first, second = [math.log(999) / loss, 0.0], [math.log(999) / loss, 1.0]
+    e = el.mechanisms.exponential(epsilon=2 * loss, scores0=first, scores1=second)
+    two = el.mechanisms.finite([0.999, 0.001], [0.999 / 1.099, 0.1 / 1.099])
+    assert two.advantage() > 4 * e.advantage()
+    median = el.attacks.differencing_median(epsilon=1.0, values=[1, 2, 3, 4], target=5.0, bounds=(0, 10))
+    for one in (e, e.repeat(2), median):
+        with pytest.raises(el.InputError, match="is of one table"):
+            el.group(one, 2)
+        with pytest.raises(el.InputError, match="is of one table"):
+            el.subsample(one, 0.5, neighbours="replace")
+    assert el.group(el.mechanisms.exponential(epsilon=2 * loss), 2).advantage() > two.advantage()
+
+
 def test_a_group_needs_an_experiment() -> None:
     with pytest.raises(el.InputError, match="group needs an experiment: give what laplace"):
         el.group("x", 2)  # type: ignore[arg-type]

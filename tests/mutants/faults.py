@@ -198,6 +198,11 @@ FAULTS = (
         ("tests/mechanisms/test_sampling.py",),
     ),
     Fault(
+        "4.5", "groups x scores of one table", "mechanisms/composition.py",
+        "        require_any_table(part)\n", "",
+        ("tests/mechanisms/test_composition.py",),
+    ),
+    Fault(
         "4.4", "samples x groups", "mechanisms/batches.py",
         '    if any("people" in part.parameters for part in parts):', "    if False:",
         ("tests/mechanisms/test_sampling.py",),

@@ -150,6 +150,14 @@ def subsample(
     return Experiment(law, "subsample", parameters, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
 
 
+def require_any_table(part: Experiment) -> None:
+    """Refuse the pair of one table's scores or values: of a sample, or once others have left, it is another."""
+    scored = part.origin == "exponential" and "outcomes" in part.parameters
+    if scored or part.origin in ("differencing_median", "differencing_average"):
+        instead = "leave out its scores" if scored else "build it for the tables that are left"
+        raise InputError(f"{part.name} is of one table, and of fewer people the answer has another law: {instead}")
+
+
 def _sampled_step(experiment: Experiment, rate: float, neighbours: Relation) -> tuple[Step, SamplingKnowledge]:
     swaps = experiment.worlds.replaces
     parts = [part for part, _ in experiment.parts or ((experiment, 1),)]
@@ -158,6 +166,8 @@ def _sampled_step(experiment: Experiment, rate: float, neighbours: Relation) -> 
         raise InputError(f"{few}: read that of as few people as a sample may have, without a rate")
     if any("people" in part.parameters for part in parts):
         raise InputError("of a group each record takes part by a coin of its own: subsample first, then group")
+    for part in parts:
+        require_any_table(part)
     steps = factor_steps(product_factor(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(

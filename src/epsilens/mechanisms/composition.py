@@ -36,6 +36,7 @@ from ..readings.law import Exactness, Law
 from ..results import SentenceResult, ShortResult
 from ..worlds import Relation, parse_relation, worlds_of_relation
 from . import claims
+from .batches import require_any_table
 from .builders import vectorized, with_provenance
 from .discrete import pure
 from .noise import gaussian, laplace
@@ -143,6 +144,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     steps: list[CountedStep] = []
     loose: list[str] = []
     for part, times in parts:
+        require_any_table(part)
         claimed = _claimed_group(part, size)
         if claimed is not None and len(parts) == times == 1:
             return Experiment(

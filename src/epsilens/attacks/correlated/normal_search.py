@@ -1,13 +1,8 @@
 """The worst adversary of jointly normal records: by closed form, enumeration, or branch and bound.
 
 Branch and bound runs over what the adversary knows, for more records than can be enumerated, with a proven bound.
-For a target i let Λ = Σ⁻¹ and, for the set U of unknown records, M = Λ_UU⁻¹ padded with zeros. Then β = a_i − c with
-c = aᵀMΛ_i, σ₀² = p = aᵀMa, and g = Λ_iᵀMΛ_i. M grows with U (Loewner), so for U₀ ⊆ U ⊆ U₁
-
-    c(U) = ½(c₀ + c₁) ± ½√((p₁−p₀)(g₁−g₀)),   p₀ ≤ p(U) ≤ p₁,   |c(U) − c₀| ≤ √((p(U)−p₀)(g₁−g₀)),
-
-because M = M₀ + D^½YD^½ with D = M₁ − M₀ and 0 ⪯ Y ⪯ I. Putting one record in U₀, or taking one out of U₁, changes
-(c, p, g) by a rank-one term, so the bounds of both children of every free record cost O(1).
+What is known of all sets between two is Theorem D67 of docs/proofs/dominating-pairs.md. Putting one record in U₀, or
+taking one out of U₁, changes (c, p, g) by a rank-one term, so the bounds of both children of a free record cost O(1).
 """
 
 from __future__ import annotations
