@@ -1,14 +1,10 @@
 """Repeated releases about a record that changes as a Markov chain: how leakage adds up over time.
 
 Each release t protects the value at its own time with ε_t. Someone who sees them all learns about x_t also from the
-releases before (through P(x_{t−1} | x_t)) and after (through P(x_{t+1} | x_t)); Cao et al. 2017:
-
-    BPL_t = 𝓛_B(BPL_{t−1}) + ε_t,   FPL_t = 𝓛_F(FPL_{t+1}) + ε_t,   TPL_t = BPL_t + FPL_t − ε_t,
-    𝓛(a) = max over pairs of rows (q, d) and sets of log[(Q(e^a − 1) + 1)/(D(e^a − 1) + 1)],
-
-Q and D the sums of q and d over the set: Theorem D68. It is an upper bound for any ε_t-DP releases. For two states and
-releases whose likelihood ratio takes every value in [e^{−ε}, e^{ε}] (Laplace noise), BPL and FPL are exact where the
-chain is persistent (§C(d) of the reference sheet). This is not one release of the sum over time: that is :func:`chain`.
+releases before and after (Cao et al. 2017): Theorem D68 of docs/proofs/dominating-pairs.md, an upper bound for any
+ε_t-DP releases. For two states and releases whose likelihood ratio takes every value in [e^{−ε}, e^{ε}] (Laplace
+noise), BPL and FPL are exact where the chain is persistent (§C(d) of the reference sheet). This is not one release of
+the sum over time: that is :func:`chain`.
 """
 
 from __future__ import annotations
