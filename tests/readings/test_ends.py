@@ -204,6 +204,42 @@ def test_near_the_largest_loss() -> None:
             assert holds(e.bracket("delta", epsilon=x), truth(mpf(x))), x
 
 
+def difference_profile(d: float, x: float) -> Any:
+    """∫(dP − e^x·dQ)₊ of the sum of two equal Laplaces, and it moved by d: from its tail, at the place of the ratio."""
+    shift, u = mpf(d), mpf(x)
+
+    def tail(y: Any) -> Any:
+        return (2 + y) * mp.exp(-y) / 4 if y >= 0 else 1 - (2 - y) * mp.exp(y) / 4
+
+    def ratio(y: Any) -> Any:
+        return mp.log((1 + abs(y - shift)) / (1 + abs(y))) + abs(y) - abs(y - shift)
+
+    low, high = shift / 2, shift / 2 + mpf(10) ** 7
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if ratio(middle) > u else (middle, high)
+    return tail(low - shift) - mp.exp(u) * tail(low)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 40.0])
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.99])
+def test_what_states_its_rounding_has_a_lower_end_too(epsilon: float, part: float) -> None:
+    e = el.attacks.differencing(epsilon=epsilon)
+    d = float(e.epsilon())
+    with mp.workdps(60):
+        at = d * part
+        truth = difference_profile(d, at)
+        assert holds(e.bracket("delta", epsilon=at), truth)
+        prior = 1 / (1 + math.exp(at))
+        assert holds(
+            e.bracket("success", prior=prior), 1 - mpf(prior) + prior * difference_profile(d, mp.log(odds(prior)))
+        )
+        if truth > 1e-300:
+            low, high = e.bracket("epsilon", delta=float(truth))
+            assert low == 0 or difference_profile(d, low) >= float(truth)
+            assert difference_profile(d, high) <= float(truth)
+
+
 def test_probits_of_close_shares() -> None:
     for epsilon in (1e-6, 1e-4, 2e-3, 0.1):
         e = el.mechanisms.randomized_response(epsilon=epsilon)

@@ -334,6 +334,8 @@ class PiecewiseLaw(Law):
     is needed.
     """
 
+    error = ERROR
+
     line0: LineLaw
     line1: LineLaw
     breaks: tuple[float, ...] = ()
@@ -554,6 +556,11 @@ class PiecewiseLaw(Law):
         size = max(map(abs, near), default=0.0) / min(self.line0.scale, self.line1.scale)
         top, bottom = (any(v == end for _, v in knots) for end in (values[0], values[-1]))
         return float(values[0]) if top else np.inf, float(values[-1]) if bottom else -np.inf, 1e-15 * (1 + size)
+
+    @property
+    def misplaced(self) -> float:
+        most, _, moved = self._peaked
+        return moved * float(np.exp(min(max(most, 0.0), 30.0)))
 
     def tradeoff(self, alpha: Array) -> Array:
         value = np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)

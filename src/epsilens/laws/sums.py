@@ -120,7 +120,6 @@ class SymmetricShift(Law):
 
     __slots__ = ()
 
-    error: ClassVar[float]  #: relative rounding of the masses, added to what the adversary reaches
     doublings: ClassVar[int]  #: of the bracket in which a threshold is searched for
 
     symmetric = True

@@ -45,6 +45,8 @@ class Law(ValueSemantics, ABC):
     known: Exactness
     #: Whether the largest loss is a number that the law was given, not one it computed.
     loss_given: ClassVar[bool] = False
+    #: Relative rounding of the masses, stated, and added to what the adversary reaches.
+    error: ClassVar[float] = 0.0
 
     @property
     def direction(self) -> str:
@@ -65,6 +67,11 @@ class Law(ValueSemantics, ABC):
         """The same pair where it only stands for something no riskier."""
         it: Any = self
         return self if self.known is Exactness.BOUND else replace(it, known=Exactness.BOUND)
+
+    @property
+    def misplaced(self) -> float:
+        """The mass that a place rounded to a double may miss, at most."""
+        return 0.0
 
     # -- brackets: closed forms have one side ----------------------------------------------------------------------
 
@@ -275,7 +282,7 @@ def _closed_ends(
         return value, value
     size = 1 + law.carried + sum(_size(name, x) for name, x in arguments.items())
     with np.errstate(invalid="ignore"):
-        slack = _UNITS * _UNIT * (size + _size(reading, value))
+        slack = _UNITS * _UNIT * (size + _size(reading, value)) + _STEPS * law.error
     low = high = value
     if (name := _FALLS_IN.get(reading, "")) in arguments:
         by = _STEPS * _UNIT if name == "epsilon" else slack if name == "delta" else _UNITS * _UNIT * (1 + law.carried)
@@ -288,10 +295,18 @@ def _closed_ends(
         slack = slack + _probit_slack(law, arguments.get("level", np.zeros(())), value)
     searched = reading in ("psi", "mu") and type(law).practical is Law.practical
     less = np.where(np.isfinite(value), value, 0.0) * _SEARCHED[0] + _SEARCHED[1] if searched else _LEAST
+    if reading in ("advantage", "delta"):
+        less = less + _mass_doubt(law, arguments.get("epsilon", np.zeros(())))
+    elif reading == "success" and law.error:
+        prior = np.clip(arguments["prior"], 1e-300, 1 - _UNIT)
+        less = less + prior * _mass_doubt(law, np.log1p(-prior) - np.log(prior))
+    share = next((arguments[name] for name in ("fpr", "recall", "baseline") if name in arguments), value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = 2 * law.misplaced * np.where(share > 0, (value / share if reading == "precision" else 1.0), 0.0)
     exact = _known_exactly(law, reading, arguments, value, loss)
     with np.errstate(invalid="ignore", over="ignore"):
-        low = np.maximum(low * (1 - slack) - less, 0.0)
-        high = high * (1 + slack) + _LEAST
+        low = np.maximum(low * (1 - slack) - less - (moved if share is not value else 0.0), 0.0)
+        high = high * (1 + slack) + (moved if reading == "tradeoff" else 0.0) + _LEAST
     return np.where(exact, value, low), np.where(exact, value, high)
 
 
@@ -322,13 +337,21 @@ def _probit_slack(law: Law, level: Array, value: Array) -> Array | float:
         return np.where((value * z > _SERIES) & np.isfinite(value), _UNITS * _UNIT * z / value, 0.0)
 
 
+def _mass_doubt(law: Law, u: Array) -> Array | float:
+    """What a profile at e^u may be above the truth in either order, by the stated rounding of its two masses."""
+    if not law.error:
+        return 0.0
+    pairs = [one.at(u) for one in ((law,) if law.symmetric else (law, law.reverse()))]
+    return _STEPS * law.error * np.max([r + np.exp(np.minimum(u, 700.0)) * a for a, r in pairs], axis=0)
+
+
 def _inverse_ends(law: Law, low: Array, high: Array, value: Array, delta: Array, slack: Array) -> tuple[Array, Array]:
     """ε at δ moved either way: the lower end read again, and the upper one where δ is what only one world shows."""
     aim = np.minimum(delta * (1 + slack / 2), 1.0)
-    for k in range(48):
-        over = (
-            np.isfinite(low) & (low > 0) & (delta > 0) & (law.worse_delta(np.where(np.isfinite(low), low, 0.0)) < aim)
-        )
+    for k in range(56):
+        live = np.isfinite(low) & (low > 0) & (delta > 0)
+        at = np.where(live, low, 0.0)
+        over = live & (law.worse_delta(at) - _mass_doubt(law, at) < aim)
         if not over.any():
             break
         low = np.where(over, np.maximum(low * (1 - 2.0 ** (k - 52)), 0.0), low)
