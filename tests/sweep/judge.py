@@ -130,9 +130,9 @@ def _too_wide(case: Case, experiment: el.Experiment, low: float, high: float, wi
     known = experiment.law.known
     if known in (Exactness.EXACT, Exactness.BOUND) or low == high:
         return ""
-    most = (
-        width if known is Exactness.BRACKET else 1e-9 + 1.1e-12 / abs(high)
-    )  # that of a search, for its end from below
+    small = any(0 < x <= 1e-6 for name, x in case.arguments.items() if name in ("fpr", "recall", "baseline"))
+    # that of a search, for its end from below, and of a place that a double rounds
+    most = width if known is Exactness.BRACKET else (1e-6 if small else 1e-9) + 1.1e-12 / abs(high)
     if case.reading in ("tradeoff",):  # asked of the recall
         low, high = 1 - high, 1 - low
     if _width(low, high) <= most * 1.01 or (known is Exactness.BRACKET and not experiment.law.reached):

@@ -557,10 +557,10 @@ class PiecewiseLaw(Law):
         top, bottom = (any(v == end for _, v in knots) for end in (values[0], values[-1]))
         return float(values[0]) if top else np.inf, float(values[-1]) if bottom else -np.inf, 1e-15 * (1 + size)
 
-    @property
-    def misplaced(self) -> float:
+    def misplaced(self, share: Array) -> Array:
         most, _, moved = self._peaked
-        return moved * float(np.exp(min(max(most, 0.0), 30.0)))
+        far = (np.minimum(share, 1 - share) > _SMALL) | np.isinf(most)
+        return np.where(far, 0.0, moved * np.exp(np.clip(most, 0.0, 30.0)))
 
     def tradeoff(self, alpha: Array) -> Array:
         value = np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)

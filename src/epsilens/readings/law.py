@@ -68,9 +68,8 @@ class Law(ValueSemantics, ABC):
         it: Any = self
         return self if self.known is Exactness.BOUND else replace(it, known=Exactness.BOUND)
 
-    @property
-    def misplaced(self) -> float:
-        """The mass that a place rounded to a double may miss, at most."""
+    def misplaced(self, share: Array) -> Array | float:
+        """The mass that a place rounded to a double may miss, at most, where a test has this share."""
         return 0.0
 
     # -- brackets: closed forms have one side ----------------------------------------------------------------------
@@ -302,7 +301,8 @@ def _closed_ends(
         less = less + prior * _mass_doubt(law, np.log1p(-prior) - np.log(prior))
     share = next((arguments[name] for name in ("fpr", "recall", "baseline") if name in arguments), value)
     with np.errstate(divide="ignore", invalid="ignore"):
-        moved = 2 * law.misplaced * np.where(share > 0, (value / share if reading == "precision" else 1.0), 0.0)
+        per_share = value / share if reading == "precision" else 1.0
+        moved = 2 * law.misplaced(share) * np.where(share > 0, per_share, 0.0)
     exact = _known_exactly(law, reading, arguments, value, loss)
     with np.errstate(invalid="ignore", over="ignore"):
         low = np.maximum(low * (1 - slack) - less - (moved if share is not value else 0.0), 0.0)
