@@ -209,9 +209,8 @@ class Law(ValueSemantics, ABC):
 
 # The ends of a reading in closed form.
 #
-# A closed form works in logarithms, so its relative error is that of the logarithms it exponentiates: some half digits
-# in the last place for each unit of |log value| + Σ |log argument|. Where a curve bends sharply, and where it is
-# inverted, rounding moves the argument too.
+# A closed form works in logarithms, so its relative error is some half digits in the last place for each unit of
+# |log value| + Σ |log argument|. Where a curve bends sharply, and where it is inverted, the argument is moved too.
 
 _UNIT = 2.0**-53
 _UNITS = 8.0  # for each unit of the logarithms: arithmetic of 60 digits finds at most 5 (tests/readings/test_ends.py)
@@ -249,9 +248,8 @@ def ends(
 ) -> tuple[Array, Array]:
     """(low, high) between which a reading lies whose ``value`` is ``read(law, **arguments)``, and the law's other side.
 
-    ``floor`` is the reading without any release, which is the lower end where the law is ``loose``, a bound of which
-    nothing is known from below. ``loss`` is the largest loss, where it was given. Proven ends stay as they are; those
-    in closed form are rounded outward.
+    ``floor`` is the reading without any release, and the lower end of a ``loose`` law, a bound; ``loss`` the largest
+    loss, where it was given. Proven ends stay as they are; those in closed form are rounded outward.
     """
     low, high = _closed_ends(law, reading, arguments, value, read, loss)
     far = law.other_side() if law.known is Exactness.BRACKET else law.attained
@@ -290,22 +288,22 @@ def _closed_ends(
     if reading == "epsilon":
         low, high = _inverse_ends(law, low, high, value, arguments["delta"], slack)
         slack = np.asarray(_UNITS * _UNIT * (1 + law.carried))
+    less: Array | float = _LEAST
     if reading in ("psi", "mu"):
         slack = slack + _probit_slack(law, arguments.get("level", np.zeros(())), value)
-    searched = reading in ("psi", "mu") and type(law).practical is Law.practical
-    less = np.where(np.isfinite(value), value, 0.0) * _SEARCHED[0] + _SEARCHED[1] if searched else _LEAST
-    if reading in ("advantage", "delta"):
-        less = less + _mass_doubt(law, arguments.get("epsilon", np.zeros(())))
-    elif reading == "success" and law.error:
+        if type(law).practical is Law.practical:
+            less = np.where(np.isfinite(value), value, 0.0) * _SEARCHED[0] + _SEARCHED[1]
+    elif reading in ("advantage", "delta"):
+        less = _LEAST + _mass_doubt(law, arguments.get("epsilon", np.zeros(())))
+    elif reading == "success":
         prior = np.clip(arguments["prior"], 1e-300, 1 - _UNIT)
-        less = less + prior * _mass_doubt(law, np.log1p(-prior) - np.log(prior))
-    share = next((arguments[name] for name in ("fpr", "recall", "baseline") if name in arguments), value)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        per_share = value / share if reading == "precision" else 1.0
-        moved = 2 * law.misplaced(share) * np.where(share > 0, per_share, 0.0)
+        less = _LEAST + prior * _mass_doubt(law, np.log1p(-prior) - np.log(prior))
+    moved = 0.0
+    for share in (arguments[name] for name in ("fpr", "recall", "baseline") if name in arguments):
+        moved = 2 * law.misplaced(share) * (value / np.maximum(share, _LEAST) if reading == "precision" else 1.0)
     exact = _known_exactly(law, reading, arguments, value, loss)
     with np.errstate(invalid="ignore", over="ignore"):
-        low = np.maximum(low * (1 - slack) - less - (moved if share is not value else 0.0), 0.0)
+        low = np.maximum(low * (1 - slack) - less - moved, 0.0)
         high = high * (1 + slack) + (moved if reading == "tradeoff" else 0.0) + _LEAST
     return np.where(exact, value, low), np.where(exact, value, high)
 
@@ -319,22 +317,17 @@ def _size(name: str, x: Array) -> Array:
 
 def _moved(law: Law, name: str, x: Array, by: Array) -> tuple[Array, Array]:
     """The argument moved down and up, within its range; a share near 1 is known by what it lacks."""
-    if name in ("epsilon", "delta"):
-        return x * (1 - by), x * (1 + by) if name == "epsilon" else np.minimum(x * (1 + by), 1.0)
-    if name == "recall" and law.carried:
-        by = np.where(x > 0.5, np.maximum(by, _UNIT), by)
-    else:
-        by = np.where(x > 0.5, 0.0, by)
-    return x * (1 - by), np.minimum(x * (1 + by), 1.0)
+    if name not in ("epsilon", "delta"):
+        by = np.where(x > 0.5, by if name == "recall" and law.carried else 0.0, by)
+    return x * (1 - by), x * (1 + by) if name == "epsilon" else np.minimum(x * (1 + by), 1.0)
 
 
 def _probit_slack(law: Law, level: Array, value: Array) -> Array | float:
     """What two probits lose by subtraction, where their difference is not a series."""
-    if not law.carried:
-        return 0.0
     z = np.maximum(np.sqrt(2 * _size("level", level)), 1.6)
     with np.errstate(divide="ignore"):
-        return np.where((value * z > _SERIES) & np.isfinite(value), _UNITS * _UNIT * z / value, 0.0)
+        lost = np.where((value * z > _SERIES) & np.isfinite(value), _UNITS * _UNIT * z / value, 0.0)
+    return lost if law.carried else 0.0
 
 
 def _mass_doubt(law: Law, u: Array) -> Array | float:
@@ -361,13 +354,10 @@ def _inverse_ends(law: Law, low: Array, high: Array, value: Array, delta: Array,
 
 def _known_exactly(law: Law, reading: str, given: Mapping[str, Array], value: Array, loss: object) -> Mask:
     """Where a value is no result of rounding."""
-    forward, backward = law.max_llr(), law.reverse().max_llr()
-    most = np.maximum(forward, backward)
-    exact = np.isinf(value)
-    if law.only1 == 1:
-        exact = exact | (value == 1)
+    forward = law.max_llr()
+    exact = np.isinf(value) | ((value == 1) & (law.only1 == 1))
     if reading == "delta":
-        exact = exact | ((value == 0) & (given["epsilon"] >= most))
+        exact = exact | ((value == 0) & (given["epsilon"] >= np.maximum(forward, law.reverse().max_llr())))
     elif reading == "epsilon":
         sure = law.loss_given | (value == (loss if isinstance(loss, float | np.ndarray) else math.nan))
         exact = exact | ((given["delta"] == 0) & sure) | (given["delta"] == 1)
