@@ -44,7 +44,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Tables and releases": (
         "scan", "correlate", "correlated", "correlated-tables", "release", "publishing", "ledger", "auditing",
     ),
-    "Proofs": ("proofs/index", "proofs/dominating-pairs", "proofs/composition", "proofs/plans"),
+    "Proofs": ("proofs/index", "proofs/dominating-pairs", "proofs/composition", "proofs/plans", "proofs/checker"),
     "Reference": ("api", "command-line", "gate", "page", "bridges"),
     "Papers": (
         "papers/liu2019", "papers/ashena2021", "papers/kaissis2022", "papers/unsal2022", "papers/li2019",

@@ -41,7 +41,7 @@ def statements() -> dict[str, tuple[Path, str, str]]:
 def reliant(text: str) -> list[str]:
     """The code that a statement says relies on it."""
     last = text.strip().rsplit("\n", 1)[-1]
-    return re.findall(r"`(epsilens\.[\w.]+)`", last) if last.startswith("*Relied on by* ") else []
+    return re.findall(r"`(epsilens(?:_checker)?\.[\w.]+)`", last) if last.startswith("*Relied on by* ") else []
 
 
 def links(text: str) -> list[tuple[str, str]]:
@@ -71,7 +71,7 @@ def test_every_link_leads_to_a_statement() -> None:
     """From the code, and from one proof to another."""
     found = statements()
     linked = 0
-    for path in [*sorted((ROOT / "src").rglob("*.py")), *PAGES]:
+    for path in [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "checker").rglob("*.py")), *PAGES]:
         text = path.read_text("utf-8")
         for kind, number in links(text):
             assert number in found, (path, number)

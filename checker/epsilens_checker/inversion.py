@@ -1,4 +1,4 @@
-"""delta(eps) of a product of laws, enclosed: Theorem A with every omitted term bounded."""
+"""delta(eps) of a product of laws, enclosed: Theorem K1, every omitted term bounded."""
 
 import math
 from collections.abc import Callable
@@ -13,7 +13,7 @@ DIGITS, DEPTH, MOST = 1e-11, 40.0, 500_000
 
 
 class Blur(Law):
-    """Lemma 3: the factor that averages delta over eps + U, U a centred sum of uniforms on [-w, w] with E e^U = 1."""
+    """Lemma K4: the factor that averages delta over eps + U, U a centred sum of uniforms on [-w, w] with E e^U = 1."""
 
     def __init__(self, width: float, times: int = 12) -> None:
         super().__init__(1)
@@ -38,7 +38,7 @@ def least(function: Callable[[float], float]) -> float:
 
 
 class Inversion:
-    """The terms of Theorem A at z = c + iks; c, b and the step s are proposed for thresholds near ``eps``."""
+    """The terms of Theorem K1 at z = c + iks; c, b and the step s are proposed for thresholds near ``eps``."""
 
     def __init__(self, laws: list[Law], eps: float) -> None:
         self.laws, self.omitted = laws, ZERO
@@ -94,7 +94,7 @@ class Inversion:
         raise OpenError("too many terms")
 
     def mean(self, eps: arb) -> arb:
-        """Theorem A: delta(eps), or its mean under the blur."""
+        """Theorem K1: delta(eps), or its mean under the blur."""
         total = sum(((-z * eps).exp() * term for z, term in self.terms), acb(0)).real
         total += arb(0, (self.omitted * (-self.c * eps).exp()).upper())
         c, b, period = arb(self.c), arb(self.b), 2 * arb.pi() / arb(self.step)

@@ -2,7 +2,7 @@
 
 ``moment(z)`` is M(z) = E_P e^(zL) of the loss L = log dP/dQ; ``ceiling(c, y)`` bounds |M(c + iv)| for every v >= y;
 ``hockey(t)`` is the integral of (dP - t dQ)+ of all ``count`` releases together, where ``closed``; ``top`` is the
-largest loss where it is known. The lemmas are in docs/proofs/checker.md.
+largest loss where it is known. The theorems are in docs/proofs/checker.md.
 """
 
 import math
@@ -12,7 +12,7 @@ from functools import reduce
 from flint import acb, arb, arb_poly
 
 ZERO = arb(0)
-#: Proposals of Lemma 1: the error of a quadrature is about exp(-STRIP), its nodes end where the rest is below CUT.
+#: Proposals of Lemma K2: the error of a quadrature is about exp(-STRIP), its nodes end where the rest is below CUT.
 STRIP, CUT = 80.0, 1e-35
 
 
@@ -72,7 +72,7 @@ class Normal(Law):
 
 
 class Laplace(Law):
-    """Laplace noise of scale 1 moved by r; the closed form of k releases is Lemma 4."""
+    """Laplace noise of scale 1 moved by r; the closed form of k releases is Theorem K5."""
 
     def __init__(self, r: arb, count: int) -> None:
         super().__init__(count)
@@ -109,7 +109,7 @@ class Laplace(Law):
 
 
 class SampledLaplace(Law):
-    """Laplace noise on a Poisson sample: a mixture, so that one release follows from the unsampled one."""
+    """Laplace noise on a Poisson sample: a mixture, so that one release follows from the unsampled one (Theorem K7)."""
 
     symmetric = False
 
@@ -149,7 +149,7 @@ class SampledNormal(Law):
         return -arb(c) if self.reverse else 1 + arb(c)
 
     def grid(self, c: float, height: int) -> tuple[list[tuple[arb, arb]], arb, arb]:
-        """Lemma 1: nodes (h phi R^(Re a), log R), the error of their sum at |Im z| <= height, a bound on M(c)."""
+        """Lemma K2: nodes (h phi R^(Re a), log R), the error of their sum at |Im z| <= height, a bound on M(c)."""
         if (c, height) in self.grids:
             return self.grids[c, height]
         a, span = self.power(c), self.span
@@ -185,7 +185,7 @@ class SampledNormal(Law):
         return sum(((turn * log).exp() * weight for weight, log in nodes), acb(arb(0, error), arb(0, error)))
 
     def ceiling(self, c: float, y: arb) -> arb:
-        """Lemma 2: |M(c + iy)| <= V/y, V the total variation of g = phi R^(1 + Re a) / R'."""
+        """Lemma K3: |M(c + iy)| <= V/y, V the total variation of g = phi R^(1 + Re a) / R'."""
         if c not in self.variations:
             a, step, total = self.power(c) + 1, arb(1) / 64, ZERO
             x = start = -(self.span * (1 - a.min(ZERO)) + 4).upper()
@@ -201,7 +201,7 @@ class SampledNormal(Law):
         return (self.variations[c] / y).min(self.grid(c, 8)[2])
 
     def hockey(self, t: arb) -> arb:
-        """One release: R grows, and crosses t (1/t in the reversed order) at one x."""
+        """Theorem K7: R grows, and crosses t (1/t in the reversed order) at one x."""
         target, far, sign = (1 / t, arb(-(2**40)), -1) if self.reverse else (t, arb(-(2**40)), 1)
         if target <= self.shares[0]:
             return ZERO if self.reverse else 1 - t
@@ -213,7 +213,7 @@ class SampledNormal(Law):
 
 
 class Atoms(Law):
-    """Outcomes (P, Q); on a ``lattice`` (losses in arithmetic progression) powers of polynomials compose them.
+    """Outcomes (P, Q), Lemma K6; on a ``lattice`` (losses in arithmetic progression) powers of polynomials compose them.
 
     ``spare`` bounds the mass under P of the outcomes that are left out.
     """

@@ -99,7 +99,7 @@ class Pair:
         return float(sum((law.moment(acb(c)).real.log() * law.count for law in self.laws), ZERO))
 
     def hockey(self, p: arb, q: arb) -> arb:
-        """The integral of (p dP - q dQ)+ of the law that is not enumerated, if there is one."""
+        """Lemma K6: the integral of (p dP - q dQ)+ of the law that is not enumerated, if there is one."""
         if self.rest is None or p.is_zero() or q.is_zero():
             return (p - q).max(ZERO)
         return p * self.rest.hockey(q / p)
@@ -145,7 +145,7 @@ def epsilon(pair: Pair, at: Fraction) -> arb:
 
 
 def fnr(pair: Pair, at: Fraction) -> arb:
-    """The largest value of h(t) = 1 - delta(log t) - t at, which is concave: Lemma 5."""
+    """The largest value of h(t) = 1 - delta(log t) - t at, which is concave: Theorem K8."""
 
     def height(t: arb) -> arb:
         return 1 - pair.delta(t.log()) - t * exact(at)
