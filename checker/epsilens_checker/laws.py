@@ -213,7 +213,7 @@ class SampledNormal(Law):
 
 
 class Atoms(Law):
-    """Outcomes (P, Q), Lemma K6; on a ``lattice`` (losses in arithmetic progression) powers of polynomials compose them.
+    """Outcomes (P, Q), Lemma K6; on a ``lattice`` (losses in arithmetic progression) polynomials compose them.
 
     ``spare`` bounds the mass under P of the outcomes that are left out.
     """
