@@ -3,6 +3,7 @@
 Usage::
 
     python -m scripts.slow           # measures every test
+    python -m scripts.slow tests/web # measures these, and leaves the lines of the others as they are
     python -m scripts.slow --tidy    # measures nothing: follows tests that moved, drops those that are gone
 
 A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and that
@@ -124,19 +125,21 @@ def write(record: dict[str, float]) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run everything once, side by side as ``make test`` does, and rewrite the record."""
+    """Run everything, or what lies under the paths that are given, once and side by side; rewrite the record."""
     if "--tidy" in arguments:
         write(tidied(recorded()))
         return 0
     seconds: defaultdict[str, float] = defaultdict(float)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
-        code = subprocess.run([*command, "-p", "scripts.slow"], cwd=ROOT, env={**os.environ, FOLDER: folder}).returncode
+        command += ["-p", "scripts.slow", *arguments]
+        code = subprocess.run(command, cwd=ROOT, env={**os.environ, FOLDER: folder}).returncode
         for part in Path(folder).iterdir():
             for name, taken in json.loads(part.read_text("utf-8")).items():
                 seconds[name] += taken
     slow = {name: taken for name, taken in seconds.items() if taken >= SLOW or "/browser/" in name}
-    write(slow)
+    rest = {n: t for n, t in recorded().items() if arguments and not n.startswith(tuple(arguments))}
+    write(rest | slow)
     print(
         f"{len(slow)} of {len(seconds)} test functions are slow: {sum(seconds.values()):.0f} s in all, "
         f"{sum(taken for name, taken in seconds.items() if name not in slow):.0f} s in make quick"

@@ -42,10 +42,10 @@ _LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
 SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
 #: ``make quick`` leaves out all of them. Of those that take ``LONG`` seconds or more ``make test`` runs as many
 #: examples, evenly spread, as take ``SHARE`` seconds; one at least unless it takes ``MOST``. ``make full`` runs all.
-#: The mark ``always`` keeps all of a test, where none of its kind would be left.
-LONG = 0.6
-SHARE = 0.4
-MOST = 2.0
+#: The mark ``always`` keeps all examples of a test, or so many at least, where no judge of its kind would be left.
+LONG = 0.4
+SHARE = 0.25
+MOST = 1.2
 #: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
 WAITING = 60.0
 DIGITS = 50
@@ -105,7 +105,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         item.add_marker(pytest.mark.slow)
         if name.startswith("tests/"):
-            some = examples[name] if item.get_closest_marker("always") else kept(SLOW[name], examples[name])
+            always = item.get_closest_marker("always")
+            least = (*always.args, examples[name])[0] if always else 0
+            some = min(max(least, kept(SLOW[name], examples[name])), examples[name])
             if seen[name] * some // examples[name] == (seen[name] - 1) * some // examples[name]:
                 item.add_marker(pytest.mark.long)
                 continue
@@ -115,10 +117,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def scope_of(name: str) -> str:
-    """The tests one process runs: those of a file, but all that need a Spark, and all that need a browser."""
+    """The tests one process runs: those of a file, but all that need a Spark, a browser, or every chart there is."""
     if "spark" in name:
         return "spark"
-    return "browser" if "/browser/" in name else name.partition("::")[0]
+    return next((room for room in ("browser", "charts") if f"/{room}/test_" in name), name.partition("::")[0])
 
 
 @pytest.hookimpl(optionalhook=True)

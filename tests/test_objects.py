@@ -92,7 +92,7 @@ def test_different_things_are_unequal(one: Any, other: Any) -> None:
         ),
         (el.mechanisms.finite([0.5, 0.5], [0.4, 0.6]).reverse(), "finite(outcomes=2).reverse()"),
     ],
-    ids=str,
+    ids=repr,
 )
 def test_a_repr_says_what_it_is(made: el.Experiment, said: str) -> None:
     assert repr(made) == said

@@ -45,6 +45,7 @@ def test_a_million_draws_of_correct_noise() -> None:
     assert 0.98 < found.mu_lo <= 1.0301  # ψ of Laplace noise
 
 
+@pytest.mark.always
 def test_too_little_noise_is_found() -> None:
     found = audit(laplace(0.5), 0.0, 1.0, claim=1.0, batch=True, seed=1)
     assert found.verdict is AuditVerdict.VIOLATION

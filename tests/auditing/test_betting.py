@@ -153,6 +153,7 @@ def test_many_guesses_about_one_call_are_fair() -> None:
     assert fair == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.always
 def test_looking_after_every_run_gives_no_more_false_alarms_than_stated() -> None:
     """1,500 games of 400 looks at the boundary of ε = 1: 3.7 to 4.7% were seen elsewhere, 5% are allowed."""
     rng, q = np.random.default_rng(1), expit(1.0)

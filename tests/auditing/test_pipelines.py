@@ -63,6 +63,7 @@ def test_the_correct_release_is_not_flagged_and_everything_is_told() -> None:
     assert "nothing entered a ledger" in text
 
 
+@pytest.mark.always
 def test_a_smaller_claim_is_refuted() -> None:
     """ε = 8 on one count, held against a claim of 1."""
     plan = {"data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 8.0}}

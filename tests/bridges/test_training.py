@@ -13,7 +13,8 @@ import pytest
 import epsilens as el
 from epsilens.bridges import from_event, from_measurement, from_pld, opacus_accountant, to_event, to_pld, trained
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # torch and Opacus warn of much that is not ours
+# torch and Opacus take seconds to import, and warn of much that is not ours
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 SIGMA, RATE, STEPS = 1.0, 0.1, 30
 

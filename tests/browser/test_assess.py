@@ -188,6 +188,7 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
     assert "visits 2024.csv" in page.inner_text("#result")
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> None:
     # The same data in a second account would be refused.

@@ -95,6 +95,7 @@ SEEN = [
 ]
 
 
+@pytest.mark.always(4)
 @pytest.mark.parametrize(("name", "width", "scheme"), SEEN)
 def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, scheme: str) -> None:
     page = visit(VIEWS[name], width, color_scheme=scheme)

@@ -1,4 +1,7 @@
-"""Thirty messy tables from ``init`` to a report, beside what a person says they are and what they add up to."""
+"""Thirty messy tables from ``init`` to a report, beside what a person says they are and what they add up to.
+
+Reading a table costs more than all that is then looked at: ``make test`` takes every fourth, and all tests look at it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.examples import FULL
 from tests.messy.judge import answers, folded, leaked, owners
 from tests.messy.open import OPEN
 from tests.messy.readings import ODD, cells_of, word
@@ -25,8 +29,7 @@ from epsilens.plan.answers import ExactAnswer, answers_of
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 
-#: Those whose whole report is made every time; the others' are for the patient.
-_QUICK = ("hospital", "panel")
+pytestmark = pytest.mark.slow
 
 
 class Case:
@@ -79,7 +82,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
     return case
 
 
-@pytest.fixture(params=TABLES)
+@pytest.fixture(params=[*TABLES][:: 1 if FULL else 4])
 def case(request: pytest.FixtureRequest, cases: Callable[[str], Case]) -> Case:
     """A table that is read; one that may be refused says why and what to do, and that is all."""
     reasons = OPEN.get(request.param, {})
@@ -250,9 +253,7 @@ def test_other_questions(case: Case) -> None:
         _answered(case, read_release(yaml.safe_load(case.start.yaml) | {"queries": queries}))
 
 
-@pytest.mark.parametrize(
-    "name", [*_QUICK, *(pytest.param(n, marks=pytest.mark.slow) for n in TABLES if n not in _QUICK)]
-)
+@pytest.mark.parametrize("name", TABLES)
 def test_report(cases: Callable[[str], Case], name: str) -> None:
     """The plan runs as it stands, and the report is about people."""
     case = cases(name)
@@ -273,6 +274,7 @@ def test_no_cell_is_told(case: Case) -> None:
     assert leaked(told, case.cells, ours) == set()
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("name", ["loans", "school", "census"])
 def test_errors_tell_no_cell(cases: Callable[[str], Case], name: str) -> None:
     """Wrong plans for the table: what is said names columns and never what is in them."""

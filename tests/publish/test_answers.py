@@ -116,6 +116,7 @@ def test_two_tables_are_told_apart_as_the_experiment_says(engine: str, noise: st
         assert abs(found - said.delta(t)) <= (1 + math.exp(t)) * far(DRAWS) + 0.01, t
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 def test_a_count_is_told_apart_as_the_experiment_says(engine: str, noise: str) -> None:  # noqa: F811
     """Rounded, and no less telling for it: the best threshold lies between two whole numbers."""
@@ -277,6 +278,7 @@ def test_nothing_of_an_address_is_published(tmp_path: Path, address: str, name: 
     free(str(pq.read_schema(tmp_path / "out.parquet").metadata))
 
 
+@pytest.mark.always
 def test_nothing_of_a_path_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command on a file in a private folder, beside a ledger in another: what it writes to hand on."""
     folder = tmp_path / "PRIVATE-FOLDER"

@@ -191,6 +191,7 @@ def test_the_only_account_is_used(tmp_path: Path) -> None:
     assert el.release(PLAN, table=TABLE, ledger=tmp_path / "new.db").account == "everyone"
 
 
+@pytest.mark.always
 def test_the_same_table_in_another_account_is_refused(tmp_path: Path) -> None:
     """In whatever form it comes: a copy, a link, a glob, other columns first, a frame, a database."""
     ledger = el.Ledger(tmp_path / "ledger.db")
@@ -259,6 +260,7 @@ def test_no_table_decides_whether_its_release_is_made(tmp_path: Path) -> None:
         released(tmp_path, {**PLAN, "adversary": {"correlation": "from data"}, "limits": {"success": 0.9}})
 
 
+@pytest.mark.always
 def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.limit("patients", epsilon=1.0)
@@ -372,6 +374,7 @@ def test_a_file_that_cannot_be_written_costs_nothing(tmp_path: Path, name: str) 
     assert not (tmp_path / "ledger.db").exists()
 
 
+@pytest.mark.always
 def test_what_breaks_off_after_the_draw_is_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(module, "save", interrupted)
@@ -383,6 +386,7 @@ def test_what_breaks_off_after_the_draw_is_given_again(tmp_path: Path, monkeypat
     assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
 
 
+@pytest.mark.always
 def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(module, "draw_answers", interrupted)

@@ -163,6 +163,7 @@ def test_a_wrong_file_is_one_sentence(table: Path, tmp_path: Path, head: str, sa
     assert not (tmp_path / "a.csv").exists()
 
 
+@pytest.mark.always
 def test_a_cell_is_never_shown(table: Path, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(script_of(plan(table, {})), "utf-8")
     (tmp_path / "other.csv").write_text("who,g,x,n,ok,day\n1,a,hush,2,true,2024-01-01\n")

@@ -87,6 +87,7 @@ def written(result: Any) -> dict[str, int]:
     return dict(entered)
 
 
+@pytest.mark.always(8)
 @pytest.mark.parametrize("kind", EXPERIMENTS)
 def test_an_experiment_is_written_from_its_overview(kind: str) -> None:
     experiment = EXPERIMENTS[kind]()
@@ -158,6 +159,7 @@ def drawn(a: Assessment, name: str) -> str:
     return presenter().chart(a, name).svg()
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("name", PLANS)
 def test_an_assessment_is_written_and_drawn_from_its_fields(people: pd.DataFrame, name: str) -> None:
     a = el.assess(PLANS[name], table=people)

@@ -114,6 +114,7 @@ def people_of(found: Any) -> int:
     return sum(c.people for c in found.combinations if c.kind == 0)
 
 
+@pytest.mark.always
 @settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rows=ROWS, chosen=st.sets(st.integers(0, 5), min_size=1, max_size=4))
 def test_who_is_isolated_equals_exact_null_spaces(rows: list[dict[str, Any]], chosen: set[int]) -> None:
