@@ -117,9 +117,10 @@ def run_ours(plan: str, path: str) -> None:
 def run_sample(plan: str, path: str) -> None:
     from epsilens.assessment.risks import sample_people
     from epsilens.data.tables.table import open_table
+    from epsilens.plan.answers import TableAnswers
 
     with open_table(path) as opened:
-        sample_people(opened, release(plan, path))
+        sample_people(TableAnswers(opened, release(plan, path)))
 
 
 TASKS: dict[str, Callable[[str, str], None]] = {"raw": run_raw, "ours": run_ours, "sample": run_sample}

@@ -49,7 +49,7 @@ from epsilens.assessment.error_law import (
 from epsilens.data.queries import Noise
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
-from epsilens.plan.answers import ExactAnswer, answers_of
+from epsilens.plan.answers import ExactAnswer, TableAnswers, answers_of
 from epsilens.plan.model import Release
 
 NOISES = (Noise.LAPLACE, Noise.GAUSSIAN)
@@ -444,7 +444,7 @@ def read(opened: Any, plan: Release) -> tuple[QueryAccuracy, ...]:
 def propose(table: Any, plan: Release, engine: Any = None) -> tuple[Proposal, ...]:
     with open_table(table, engine) as opened:
         found = read(opened, plan)
-        return proposals(plan, found, candidates_of(opened, plan, losing_choices(plan, found)))
+        return proposals(plan, found, candidates_of(TableAnswers(opened, plan), losing_choices(plan, found)))
 
 
 def again(table: Any, plan: Release, proposal: Proposal) -> float:

@@ -23,7 +23,7 @@ from epsilens.assessment.assess import assess
 from epsilens.assessment.risks import sample_people
 from epsilens.data.scan.scan import scan
 from epsilens.data.tables.table import open_table
-from epsilens.plan.answers import answers_of
+from epsilens.plan.answers import TableAnswers, answers_of
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
 from epsilens.plan.movement import correlation_factors
@@ -39,14 +39,14 @@ def test_answers_are_those_of_plain_python(place: Place, name: str) -> None:
     rows, release = made.to_pylist(), plan(data)
     with open_table(place.put(made), place.engine) as opened:
         found = answers_of(opened, release)
-        people = sample_people(opened, release, 50)
+        people = sample_people(TableAnswers(opened, release), 50)
     for got, (_, query, covers) in zip(found, QUERIES, strict=True):
         expected = plain.answers(rows, query, data, content(name), covers)
         assert {a.group: (a.value, a.limited, a.bounded, a.rows, a.people, a.nulls) for a in got} == {
             shown(label): numbers for label, numbers in expected.items()
         }
     with open_table(made) as opened:
-        assert people == sample_people(opened, release, 50)
+        assert people == sample_people(TableAnswers(opened, release), 50)
 
 
 def visits(rows: int = 300) -> pa.Table:
@@ -129,8 +129,8 @@ def taken(opened: Any, release: Release) -> list[Any]:
     bounded = [(0, PlanParameter.BOUNDS)] if release.queries[0].bounds else []
     found = [
         answers_of(opened, release),
-        sample_people(opened, release),
-        [(c.value, c.answers) for c in candidates_of(opened, release, [*limits, *bounded])],
+        sample_people(TableAnswers(opened, release)),
+        [(c.value, c.answers) for c in candidates_of(TableAnswers(opened, release), [*limits, *bounded])],
         correlation_factors(release, opened, queries),
     ]
     if quasi:

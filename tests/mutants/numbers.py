@@ -23,7 +23,7 @@ from epsilens.data.tables.table import open_table
 from epsilens.errors import EpsilensError
 from epsilens.ledger.budget import charge_of
 from epsilens.ledger.ledger import Reservation
-from epsilens.plan.answers import answers_of
+from epsilens.plan.answers import TableAnswers, answers_of
 from epsilens.plan.cells import cells, cells_of_rows
 from epsilens.plan.file import read_release
 from epsilens.publish.answers import Drawing, draw_answers, drawings_of
@@ -62,7 +62,7 @@ def _table(name: str) -> Iterator[Any]:
     with open_table(crowd(5, 120)) as opened:
         yield cells(opened, plan)
         yield answers_of(opened, plan)
-        yield sample_people(opened, plan, 40)
+        yield sample_people(TableAnswers(opened, plan), 40)
 
 
 def _plans(said: dict[str, Any]) -> Iterator[Any]:

@@ -18,7 +18,7 @@ from epsilens.data.tables.dialect import SumGrid
 from epsilens.data.tables.row_limit import canonical_text, hash_key
 from epsilens.data.tables.table import open_table
 from epsilens.errors import InputError
-from epsilens.plan.answers import ExactAnswer, answers_of
+from epsilens.plan.answers import ExactAnswer, TableAnswers, answers_of
 from epsilens.plan.contribution import NoisyNumber, PersonContribution
 from epsilens.plan.file import read_release
 from epsilens.plan.model import Release
@@ -106,7 +106,7 @@ def answers(data: Any, release: Release, engine: str = "duckdb") -> tuple[tuple[
 
 def people(data: Any, release: Release, size: int = 10**6, engine: str = "duckdb") -> tuple[SampledPerson, ...]:
     with open_table(data, engine) as opened:
-        return sample_people(opened, release, size)
+        return sample_people(TableAnswers(opened, release), size)
 
 
 def shown(label: tuple[Any, ...]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,10 @@ from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from ..numerics.roots import safe_boundary
-from ..plan.answers import ExactAnswer, answers_of
+from ..plan.answers import ExactAnswer, TableAnswers
 from ..plan.contribution import NoisyNumber, PersonContribution, contributions
 from ..plan.model import ERROR, Release, ReleaseQuery
+from ..plan.scan_plan import Need, limited_need
 from .error_law import LEVEL, AnswerColumns, ErrorLaw, additive_error, error_law, joint_level
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
@@ -399,40 +401,29 @@ def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(made)
 
 
-def candidates_of(
-    opened: OpenTable, plan: Release, asked: Sequence[tuple[int, PlanParameter]]
-) -> tuple[Candidate, ...]:
-    """What could be chosen instead, for each query and choice that is asked about.
-
-    Bounds of all queries are answered in one go; every other limit needs the table once more.
-    """
-    spreads = [spread_of(opened, plan, query, parameter) for query, parameter in asked]
-    bounded = [(s.query, b) for s in spreads if s.parameter is PlanParameter.BOUNDS for b in _bounds(plan, s)]
-    made = list(_with_bounds(opened, plan, bounded)) if bounded else []
+def candidates_of(table: TableAnswers, asked: Sequence[tuple[int, PlanParameter]]) -> tuple[Candidate, ...]:
+    """What could be chosen instead, for each query and choice that is asked about; all of them answered in one go."""
+    plan = table.plan
+    spreads = [spread_of(table.opened, plan, query, parameter) for query, parameter in asked]
+    made: list[tuple[Candidate, list[Need]]] = []
+    for spread in (s for s in spreads if s.parameter is PlanParameter.BOUNDS):
+        i, need = spread.query, table.needs[spread.query]
+        for bounds in _bounds(plan, spread):
+            query = plan.queries[i].model_copy(update={"bounds": bounds})
+            other = plan.model_copy(update={"queries": (*plan.queries[:i], query, *plan.queries[i + 1 :])})
+            one = Candidate(i, spread.parameter, bounds, other, ())
+            made.append((one, [replace(need, query=query.to_query())]))
     for parameter in (PlanParameter.MAX_ROWS, PlanParameter.MAX_GROUPS):
         limits: dict[int, int] = {}
         for spread in (s for s in spreads if s.parameter is parameter):
             for number in spread.each:
                 limits.setdefault(number, spread.query)
         for number in sorted(set(limits) - {getattr(plan.data, parameter.value) or 1}):
-            other = _limited(plan, parameter, number)
-            made.append(Candidate(limits[number], parameter, number, other, answers_of(opened, other)))
-    return tuple(made)
-
-
-def _limited(plan: Release, parameter: PlanParameter, number: int) -> Release:
-    return plan.model_copy(update={"data": plan.data.model_copy(update={parameter.value: number})})
-
-
-def _with_bounds(opened: OpenTable, plan: Release, bounded: list[tuple[int, tuple[float, float]]]) -> list[Candidate]:
-    """A query for each candidate, all of them answered as one plan."""
-    queries = [plan.queries[i].model_copy(update={"bounds": bounds}) for i, bounds in bounded]
-    answers = answers_of(opened, plan.model_copy(update={"queries": tuple(queries)}))
-    made = []
-    for (i, bounds), query, found in zip(bounded, queries, answers, strict=True):
-        other = plan.model_copy(update={"queries": (*plan.queries[:i], query, *plan.queries[i + 1 :])})
-        made.append(Candidate(i, PlanParameter.BOUNDS, bounds, other, (found,)))
-    return made
+            other = plan.model_copy(update={"data": plan.data.model_copy(update={parameter.value: number})})
+            one = Candidate(limits[number], parameter, number, other, ())
+            made.append((one, [limited_need(need, other) for need in table.needs]))
+    answers = iter(table.answers([need for _, needs in made for need in needs]) if made else ())
+    return tuple(replace(one, answers=tuple(islice(answers, len(needs)))) for one, needs in made)
 
 
 def _bounds(plan: Release, spread: ValueSpread) -> list[tuple[float, float]]:

@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..numerics.values import FrozenMapping, ValueSemantics
-from ..plan.answers import ExactAnswer, answers_of
+from ..plan.answers import ExactAnswer, TableAnswers
 from ..plan.contribution import unprotected_names
 from ..plan.file import dotted_path, error_place, read_release
 from ..plan.labels import mentioned_columns, normalized_plan
@@ -374,15 +374,16 @@ def _table_facts(opened: OpenTable, plan: Release, queries: tuple[Query, ...], t
     for i, query in enumerate(queries):
         with error_place(dotted_path(("queries", i)), where=dotted_path(("queries", i, "where"))):
             query.check(opened.table)
-    answers = answers_of(opened, plan, tell)
+    table = TableAnswers(opened, plan)
+    answers = table.answers(table.needs, tell)
     if plan.adversary.correlation is not CorrelationSource.NONE:
         tell(len(queries), "comparing related people")
     with error_place("data.related", person="data.person"):
         alike = correlation_factors(plan, opened, queries)
     split = compare_splits(plan, answers, plan.epsilon) if len(queries) > 1 else None
     if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
-        plan = plan.shared(split.best.shares)
-    people, proposals = sample_people(opened, plan, answers=answers), _proposals(opened, plan, answers)
+        table.plan = plan = plan.shared(split.best.shares)
+    people, proposals = sample_people(table, answers=answers), _proposals(table, answers)
     found = _scan(opened, plan, queries, tell)
     cautions = (*cautions, *nobody, *spelling_cautions(plan, answers))
     return _TableFacts(plan, answers, people, split, proposals, alike, found, cautions)
@@ -398,11 +399,11 @@ def _read(opened: OpenTable, plan: Release, tell: _Progress) -> None:
         opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned_columns(plan))))
 
 
-def _proposals(opened: OpenTable, plan: Release, answers: tuple[tuple[ExactAnswer, ...], ...]) -> tuple[Proposal, ...]:
+def _proposals(table: TableAnswers, answers: Sequence[tuple[ExactAnswer, ...]]) -> tuple[Proposal, ...]:
     """Better bounds and limits, where the planned ones lose more than the noise."""
-    accuracy = [accuracy_of(plan, i, one, None) for i, one in enumerate(answers)]
-    lost = losing_choices(plan, accuracy)
-    return proposals(plan, accuracy, candidates_of(opened, plan, lost)) if lost else ()
+    accuracy = [accuracy_of(table.plan, i, one, None) for i, one in enumerate(answers)]
+    lost = losing_choices(table.plan, accuracy)
+    return proposals(table.plan, accuracy, candidates_of(table, lost)) if lost else ()
 
 
 def _scan(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Progress) -> Scan | None:

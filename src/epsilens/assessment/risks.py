@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -34,26 +35,18 @@ from ..calibration.choose import reading_argument
 from ..catalogue.readings import find_reading
 from ..data.queries import Noise, QueryKind
 from ..data.tables.columns import value_of
-from ..data.tables.dialect import number_duplicates
+from ..data.tables.dialect import as_integer, number_duplicates
 from ..data.tables.row_limit import HASH, hash_key
 from ..data.tables.table import OpenTable
 from ..errors import NoSolutionError
 from ..numerics.values import FrozenMapping, ValueSemantics
-from ..plan.answers import (
-    ExactAnswer,
-    grouped_needs,
-    label_order,
-    needed_columns,
-    owner_totals,
-    rows_of_owners,
-    with_row_hash,
-)
+from ..plan.answers import ExactAnswer, TableAnswers, grouped_needs, label_order, placed_items, rows_in_order
 from ..plan.contribution import NoisyNumber, contribution, name_probability, noisy_numbers, scale_of
 from ..plan.file import error_place
 from ..plan.labels import display_label
 from ..plan.model import Release
 from ..plan.movement import AdversaryQuestion, movements
-from ..plan.scan_plan import Need, QueryColumns, Survey, content_columns, needs_of, query_columns, survey
+from ..plan.scan_plan import Need, QueryColumns, Survey, content_columns, query_columns
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import AdversaryEntry, AdversaryGoal, Setting, met_adversaries
 from .worst_case import MovementPair, WorstCase, largest_epsilon, movement_pair
@@ -279,30 +272,30 @@ class SampledPerson:
 
 
 def sample_people(
-    opened: OpenTable, plan: Release, size: int = 300, answers: Sequence[Sequence[ExactAnswer]] = ()
+    table: TableAnswers, size: int = 300, answers: Sequence[Sequence[ExactAnswer]] = ()
 ) -> tuple[SampledPerson, ...]:
     """At most ``size`` owners; those whom no query covers add nothing, and are among them.
 
     With the plan's ``answers`` it is known who is alone in a group whose name comes from the data.
 
     >>> from epsilens.data.tables.table import open_table
+    >>> from epsilens.plan.answers import TableAnswers
     >>> from epsilens.plan.file import read_release
     >>> plan = read_release({"data": {"table": "epsilens:rand-hie", "person": "person"},
     ...                      "queries": [{"count": "mental_visits > 0"}], "mechanism": {"epsilon": 1}})
     >>> with open_table(plan.data.table) as opened:
-    ...     people = sample_people(opened, plan, size=100)
+    ...     people = sample_people(TableAnswers(opened, plan), size=100)
     >>> sum(bool(person.moved) for person in people)  # of 100 people; in the whole table 7 of 100 are counted
     6
     """
-    needs = needs_of(opened.table, plan)
-    seen = survey(opened, needs)
-    if not seen.rows:
+    plan, needs = table.plan, table.needs
+    if not table.seen.rows:
         return ()
     noisy = [noisy_numbers(query) for query in plan.queries]
     single = [{a.group for a in found if a.people == 1} for found in answers] or [set()] * len(plan.queries)
     find = _rows if plan.data.owner is None else _owners
     made = []
-    for added in find(opened, needs, seen, size):
+    for added in find(table.opened, needs, table.seen, size):
         moved, alone = list[tuple[int, NoisyNumber, float]](), list[tuple[int, int]]()
         for need, label, k, total in added:
             if k and not need.public and display_label(label) in single[need.position]:
@@ -340,19 +333,21 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     first = owners.mutate(hash_=hash_key(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
     added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
-    content = content_columns(needs)
-    theirs = with_row_hash(
-        engine, rows_of_owners(opened, [sample.select("p")], needed_columns(needs, content), owner), needs, content
-    )
-    for together in grouped_needs(needs):
-        each, found = owner_totals(theirs, together, seen)
-        rows = engine.fetch(each).to_pylist()
+    ordered = rows_in_order(opened, [sample.select("p")], needs, content_columns(needs))
+    for part, together in product(ordered, list(grouped_needs(needs))):
+        items, found, place = placed_items(part, together, seen)
+        kept = {n.position: items[place[n.position]] <= n.most for n in together}
+        sums = {f"k{i}": as_integer(stays).sum() for i, stays in kept.items()}
+        sums |= {f"n{i}": as_integer(items[found.used[i]]).sum() for i in kept}
+        for i, stays in kept.items():
+            sums |= {f"kc{i}_{j}": items[name].sum(where=stays) for j, name in enumerate(found.clamped.get(i, ()))}
+        rows = engine.fetch(items.group_by(["p", *found.keys]).agg(**sums)).to_pylist()
         for row in sorted(rows, key=lambda r: label_order(tuple(r[key] for key in found.keys))):
             for need in together:
-                i, kept = need.position, int(row[f"k{need.position}"])
+                i, many = need.position, int(row[f"k{need.position}"])
                 parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
                 label = tuple(row[key] for key in found.keys)
-                added[row["p"]].append((need, label, kept, _total(found, need, kept, parts)))
+                added[row["p"]].append((need, label, many, _total(found, need, many, parts)))
         for need in (n for n in together if n.touched):
             for whose in {row["p"] for row in rows if row[f"n{need.position}"] > row[f"k{need.position}"]}:
                 added[whose].append((need, (), None, Fraction(1)))

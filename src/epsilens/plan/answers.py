@@ -9,9 +9,9 @@ totals of all queries that are split by the same columns, one grouping by owner 
 further ones only where an owner has more rows or groups than the plan allows.
 
 Of an owner's rows, people and groups at most so many are used, chosen by hash. Where no limit bites nothing is hashed:
-:func:`binding_needs` finds first, in one grouping for several queries, whether any owner has more than is allowed.
-Where some have, only the rows of these owners are put in order, and what they lose is subtracted from the answers of
-the whole table.
+the counts of each owner tell first, in one grouping for several queries, whether any has more than is allowed. Where
+some have, only their rows are put in order, and what they lose is subtracted from the answers of the whole table. A
+place in that order says of any limit whether it keeps a row: one order serves all, also those that are only tried.
 
 People counted: an owner counts in at most G of their groups. Rows, sums, averages, and the people of a household: at
 most m items in total, after all but G groups were left out where G says more than m. The order is that of
@@ -21,18 +21,18 @@ most m items in total, after all but G groups were left out where G says more th
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, reduce
+from itertools import groupby, product
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
-from ..data.tables.dialect import as_integer
-from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.row_limit import OWNER, distinct_row_hashes, hash_key, limit_rows
+from ..data.tables.dialect import as_integer, balanced_join
+from ..data.tables.engines import need_ibis
+from ..data.tables.row_limit import OWNER, distinct_row_hashes, hash_key, place_items
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from .labels import display_label
@@ -88,150 +88,66 @@ def items_of(found: QueryColumns, needs: Sequence[Need], items: ItemKind) -> ir.
     )
 
 
-def each_owner(items: ir.Table, flags: Sequence[str]) -> ir.Table:
-    """How many items with each flag an owner has."""
-    return items.group_by("p").agg(**{flag: as_integer(items[flag]).sum() for flag in flags})
+def rows_in_order(
+    opened: OpenTable, owners: Sequence[ir.Table], needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
+) -> list[ir.Table]:
+    """All that these needs look at of these owners, in parts that hold whole owners; kept by the engine.
 
-
-def _items_by_owner(
-    table: ir.Table, needs: Sequence[Need], seen: Survey, groups: bool
-) -> tuple[ir.Table, dict[int, str]]:
-    """How many items (or groups) of each need every owner has; needs of one batch, and one kind of items."""
-    items = ItemKind.PEOPLE if groups else needs[0].items
-    found = query_columns(table, needs, seen, split=items is not ItemKind.ROWS, sums=False)
-    return each_owner(items_of(found, needs, items), _flags(found, needs)), found.used
-
-
-def _limits(needs: Sequence[Need]) -> Iterator[tuple[list[Need], bool]]:
-    """What can bite: needs whose items are limited, and needs whose groups are, in batches."""
-    for groups in (False, True):
-        limited = [
-            n for n in needs if (n.groups is not None if groups else n.items is not ItemKind.PEOPLE or n.split_by)
-        ]
-        rows = [n for n in limited if n.items is ItemKind.ROWS and not groups]
-        for start in range(0, len(rows), MOST_COUNTERS):  # rows are limited in total, whatever the groups
-            yield rows[start : start + MOST_COUNTERS], groups
-        for kind in (ItemKind.PEOPLE, ItemKind.MEMBERS, ItemKind.ROWS):
-            for batch in batches([n for n in limited if n.items is kind and (groups or kind is not ItemKind.ROWS)]):
-                yield batch, groups
-
-
-def binding_needs(
-    opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int
-) -> tuple[list[Need], list[ir.Table]]:
-    """The needs of which some owner has more than is allowed, and tables of these owners ``p``.
-
-    ``most_rows`` are the most rows of one owner: below it no limit can bite.
+    With whose they are as :data:`OWNER` and, where rows are limited, the hash that puts each owner's in order, of the
+    :func:`~.scan_plan.content_columns`. A part is small enough to be put in order in memory.
     """
-    engine = opened.engine
-    bound: dict[int, Need] = {}
-    owners = []
-    for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
-        each, used = _items_by_owner(opened.table, batch, seen, groups)
-        more = {f"over{n.position}": each[used[n.position]] > (n.groups or n.most if groups else n.most) for n in batch}
-        some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
-        found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]
-        bound |= {n.position: n for n in batch if found[f"over{n.position}"]}
-        owners.append(some.select("p"))
-    return [bound[i] for i in sorted(bound)], owners
-
-
-def needed_columns(needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> list[str]:
-    """The columns that are needed to see what is kept; ``content`` as :func:`~.needs.content_columns` gives it."""
-    own = (name for need in needs for name in need.columns)
-    return sorted({*content[0], *content[1], *owner_columns(needs[0].data), *own})
-
-
-def rows_of_owners(opened: OpenTable, owners: Sequence[ir.Table], columns: Sequence[str], owner: str) -> ir.Table:
-    """The rows of these owners, with whose they are as :data:`OWNER`, kept by the engine."""
-    some = reduce(lambda a, b: a.union(b), owners).distinct()
-    narrow = opened.table.select(*columns)
-    owned = narrow.mutate(**{OWNER: value_of(narrow[owner], "person")})
-    return opened.engine.cache(owned.semi_join(some.select(**{OWNER: some["p"]}), OWNER))
-
-
-def shards(
-    engine: Engine, rows: ir.Table, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
-) -> Iterator[ir.Table]:
-    """The rows in parts that hold whole owners, each small enough to be put in order in memory, with their hash."""
-    count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
-    parts = -(-count // _ROWS_AT_ONCE)
-    if parts <= 1 or engine.kind != "duckdb":  # the others spread their work by themselves
-        yield with_row_hash(engine, rows, needs, content)
-        return
-    name = "epsilens part"
-    placed = engine.cache(rows.mutate(**{name: hash_key(rows, [OWNER]) % parts}))
-    for part in range(parts):
-        yield with_row_hash(engine, placed.filter(placed[name] == part).drop(name), needs, content)
-
-
-def with_row_hash(
-    engine: Engine, owned: ir.Table, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
-) -> ir.Table:
-    """The rows with the hash that puts each owner's in order, where rows are what is limited."""
+    engine, data, part = opened.engine, needs[0].data, "epsilens part"
+    some = balanced_join(lambda a, b: a.union(b), owners).distinct()
+    columns = {*content[0], *content[1], *owner_columns(data), *(name for need in needs for name in need.columns)}
+    narrow = opened.table.select(*sorted(columns))
+    owned = narrow.mutate(**{OWNER: value_of(narrow[str(data.owner)], "person")})
+    parts = [engine.cache(owned.semi_join(some.select(**{OWNER: some["p"]}), OWNER))]
+    if engine.kind == "duckdb":  # the others spread their work by themselves
+        many = -(-int(engine.fetch(parts[0].aggregate(n=parts[0].count())).to_pylist()[0]["n"]) // _ROWS_AT_ONCE)
+        if many > 1:
+            placed = engine.cache(parts[0].mutate(**{part: hash_key(parts[0], [OWNER]) % many}))
+            parts = [placed.filter(placed[part] == k).drop(part) for k in range(many)]
     if all(need.items is not ItemKind.ROWS for need in needs):
-        return owned
-    plain = owned.mutate(**{name: value_of(owned[name], "query") for part in content for name in part})
-    return engine.cache(distinct_row_hashes(plain, *content))
+        return parts
+    plain = [p.mutate(**{name: value_of(p[name], "query") for each in content for name in each}) for p in parts]
+    return [engine.cache(distinct_row_hashes(each, *content)) for each in plain]
 
 
-def owner_totals(table: ir.Table, needs: Sequence[Need], seen: Survey) -> tuple[ir.Table, QueryColumns]:
-    """What each owner adds, by group, to needs that are alike: a row for every ``p`` and group.
+def placed_items(table: ir.Table, needs: Sequence[Need], seen: Survey) -> tuple[ir.Table, QueryColumns, dict[int, str]]:
+    """The items of needs that are alike, and for each need the column with their places in their owner's order.
 
-    The table is one that :func:`with_row_hash` made. For need i: ``n{i}`` the items covered, ``k{i}`` those kept;
-    ``dv{i}_{part}`` and ``dc{i}_{part}`` the sums, before and after bounds, of what is dropped; ``kc{i}_{part}`` the
-    sums after bounds of what is kept.
+    The table is one of :func:`rows_in_order`. A need keeps the items whose place is at most its ``most``. Needs
+    that differ in that alone share a column, so that any number of limits costs one order.
     """
-    ibis = need_ibis()
-    kind = needs[0].items
-    found = query_columns(table, needs, seen)
+    kind, found = needs[0].items, query_columns(table, needs, seen)
     items, ties = items_of(found, needs, kind), ["q", *found.keys] if kind is ItemKind.MEMBERS else found.keys
-    if kind is ItemKind.ROWS:
-        ties = []
-    else:
+    if kind is not ItemKind.ROWS:
         items = items.mutate(hash_=hash_key(items, ["p", *ties]))
-    most: dict[str, int] = {}
-    flags: dict[int, str] = {}
-    for need in needs:  # needs may share a flag and differ in what they allow
-        flags[need.position] = flag = f"{found.used[need.position]}_{need.most}_{need.groups}"
-        most[flag] = need.most
-        if flag not in items.columns:
-            items = items.mutate(**{flag: items[found.used[need.position]]})
-    fewer = {flags[need.position]: need.groups for need in needs if need.groups is not None}
+    flags = {n.position: found.used[n.position] + ("" if n.groups is None else f"_{n.groups}") for n in needs}
+    fewer = {flags[n.position]: (found.used[n.position], n.groups) for n in needs if n.groups is not None}
     if fewer:
         items = _fewer_groups(items, found.keys, fewer)
-    kept = limit_rows(items, most, ties)
-    sums: dict[str, ir.Value] = {}
-    for need in needs:
-        i, flag = need.position, kept[found.used[need.position]]
-        stays = kept[f"kept_{flags[i]}"]
-        sums[f"n{i}"], sums[f"k{i}"] = as_integer(flag).sum(), as_integer(stays).sum()
-        for short, parts, condition in (
-            ("dv", found.value.get(i, ()), flag & ~stays),
-            ("dc", found.clamped.get(i, ()), flag & ~stays),
-            ("kc", found.clamped.get(i, ()), stays),
-        ):
-            for j, part in enumerate(parts):
-                sums[f"{short}{i}_{j}"] = ibis.ifelse(condition, kept[part], 0).sum()
-    return kept.group_by(["p", *found.keys]).agg(**{name: total.cast("int64") for name, total in sums.items()}), found
+    placed = place_items(items, dict.fromkeys(flags.values()), [] if kind is ItemKind.ROWS else ties)
+    return placed, found, {i: f"place_{flag}" for i, flag in flags.items()}
 
 
-def _fewer_groups(items: ir.Table, keys: Sequence[str], most: dict[str, int]) -> ir.Table:
-    """Clear each flag in all but so many of an owner's groups, by hash, among the groups with the flag."""
+def _fewer_groups(items: ir.Table, keys: Sequence[str], fewer: dict[str, tuple[str, int]]) -> ir.Table:
+    """New flags: old ones cleared in all but so many of an owner's groups, by hash, among the groups that have them."""
     ibis = need_ibis()
     placed = items.mutate(group_=hash_key(items, ["p", *keys]))
     last = 2**62 if placed["group_"].type().is_integer() else "g"  # after every hexadecimal digit, in any language
     cleared = {}
-    for flag, number in most.items():
+    for name, (flag, number) in fewer.items():
         order = [ibis.ifelse(placed[flag], placed["group_"], last), *(placed[key] for key in keys)]
         rank = ibis.dense_rank().over(ibis.window(group_by="p", order_by=order))
-        cleared[flag] = placed[flag] & (rank < number)
+        cleared[name] = placed[flag] & (rank < number)
     return placed.mutate(**cleared).drop("group_")
 
 
 #: More groups than this are no table anybody publishes.
 MOST_GROUPS = 10_000
 
+Tell: TypeAlias = Callable[[int, str], object]
 Label: TypeAlias = tuple[Any, ...]
 Row: TypeAlias = dict[str, Any]
 
@@ -312,62 +228,277 @@ class Tally:
         return ExactAnswer(group, value, limited, bounded, kept, people, nulls)
 
 
+#: What a limit is about: the items that are covered, and whether their groups are limited, not they themselves.
+Limit: TypeAlias = tuple[Hashable, bool]
+
+
+def _limits(need: Need) -> Iterator[tuple[Limit, int]]:
+    """The limits that can bite, and how much each allows."""
+    if need.items is not ItemKind.PEOPLE or need.split_by:
+        yield (need.coverage, False), need.most
+    if need.groups is not None:
+        yield (need.coverage, True), need.groups
+
+
+class _Excess(NamedTuple):
+    """The owners with more than ``least`` of what a limit is about, how many each has, and the most of them."""
+
+    least: int
+    most: int
+    owners: ir.Table
+    column: str
+
+
 @dataclass
-class _AnswerWork:
-    """The tallies under way, by query and group."""
+class TableAnswers:
+    """The answers of a plan on its table, and those of plans that differ from it in bounds or limits alone.
+
+    What they have in common is read once: the totals and people of a query are known by its words, whatever the limits,
+    and one order of an owner's rows serves every limit. With ``stepped`` sums are cut by the bounds alone, for noise.
+    """
 
     opened: OpenTable
-    needs: tuple[Need, ...]
-    seen: Survey
-    tallies: dict[int, dict[Label, Tally]] = field(default_factory=dict)
+    plan: Release
+    stepped: bool = False
+    _whole: dict[Hashable, dict[Label, Tally]] = field(default_factory=dict)
+    _people: dict[Hashable, dict[Label, tuple[int, int]]] = field(default_factory=dict)
+    _excess: dict[Limit, _Excess] = field(default_factory=dict)
+    _ordered: tuple[dict[Limit, int], list[ir.Table]] = field(default_factory=lambda: ({}, []))
+    _most_rows: int = 0  # of one owner: below it no limit bites
 
-    def fetch(self, expression: ir.Table) -> list[Row]:
+    @cached_property
+    def needs(self) -> tuple[Need, ...]:
+        """Those of the plan's own queries."""
+        return needs_of(self.opened.table, self.plan)
+
+    @cached_property
+    def seen(self) -> Survey:
+        """What is known of the whole table."""
+        return replace(survey(self.opened, self.needs), stepped=self.stepped)
+
+    def answers(self, needs: Sequence[Need], tell: Tell | None = None) -> tuple[tuple[ExactAnswer, ...], ...]:
+        """The answers of these needs, a group each: public groups in the plan's order, others in their own."""
+        of = zip(needs, self.tallies(needs, tell), strict=True)
+        return tuple(tuple(tally.answer(need, label) for label, tally in found) for need, found in of)
+
+    def tallies(self, needs: Sequence[Need], tell: Tell | None = None) -> list[list[tuple[Label, Tally]]]:
+        """What each group of each query adds up to, exactly."""
+        tell = tell or (lambda done, what: None)
+        tell(0, "surveying the table")
+        _ = self.seen
+        self._read(needs, tell)
+        places = {key: k for k, key in enumerate(dict.fromkeys(need.limited for need in needs))}
+        different = list({need.limited: replace(need, position=places[need.limited]) for need in needs}.values())
+        tallies = [{label: replace(t) for label, t in self._whole[need.words].items()} for need in different]
+        biting = self._biting(different) if self.plan.data.owner is not None else {}
+        bound = [need for need in different if any(limit in biting for limit, _ in _limits(need))]
+        if bound:
+            tell(len(needs), "limiting what one person adds")
+            for rows in self._in_order(bound, biting):
+                for together in grouped_needs(bound):
+                    self._drop(rows, together, tallies)
+        return [_label_tallies(need, tallies[places[need.limited]]) for need in needs]
+
+    def _fetch(self, expression: ir.Table) -> list[Row]:
         got: list[Row] = self.opened.engine.fetch(expression).to_pylist()
         return got
 
+    def _read(self, needs: Sequence[Need], tell: Tell) -> None:
+        """The totals and people of these queries before limits, where they are not known."""
+        words = {need.words: need for need in needs if need.words not in self._whole}
+        new = [replace(need, position=k) for k, need in enumerate(words.values())]
+        done = 0
+        for batch in batches(new, len(needs)):
+            tell(done, f"answering {batch[0].query}")
+            self._totals(batch, [need.place for need in words.values()])
+            done += len(batch)
+        covered = {need.coverage: need for need in new if need.coverage not in self._people}
+        if self.plan.data.owner is not None and covered:
+            tell(done, "counting people")
+            self._count(list(covered.values()))
+        for need in new:
+            for label, tally in self._whole[need.words].items():
+                if self.plan.data.owner is None:
+                    tally.people = tally.items
+                    continue
+                tally.people, items = self._people[need.coverage].get(label, (0, 0))
+                tally.items = tally.items if need.items is ItemKind.ROWS else items
+                if need.items is ItemKind.PEOPLE and need.split_by:
+                    tally.covered = items
 
-def answers_of(
-    opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None
-) -> tuple[tuple[ExactAnswer, ...], ...]:
-    """The answers of each query, a group each: public groups in the plan's order, others in their own.
+    def _totals(self, needs: Sequence[Need], places: Sequence[str]) -> None:
+        """Rows and sums of the whole table, for needs that are split by the same columns."""
+        found = query_columns(self.opened.table, needs, self.seen)
+        rows, sums = found.rows, {}
+        for need in needs:
+            i = need.position
+            used = rows[found.used[i]]
+            sums[found.covered[i]] = as_integer(rows[found.covered[i]]).sum()
+            sums[found.used[i]] = as_integer(used).sum()
+            for name in (*found.value.get(i, ()), *found.clamped.get(i, ())):
+                sums[f"{name}_{found.used[i]}"] = rows[name].sum(where=used)
+        grouped = _by_group(rows, found.keys, sums)
+        if found.keys:
+            grouped = grouped.filter(sum(grouped[name] for name in dict.fromkeys(found.covered.values())) > 0)
+        got = self._fetch(grouped.limit(MOST_GROUPS * len(needs) + 1))  # beyond it some query has too many
+        for need in needs:
+            i, tallies = need.position, dict[Label, Tally]()
+            for row in got:
+                covered, used = int(row[found.covered[i]] or 0), found.used[i]
+                if found.keys and not covered:
+                    continue
+                tally = Tally(covered, int(row[used] or 0))
+                if need.valued:
+                    grid, bounded = found.grid[i]
+                    tally.value = grid.total(*(int(row[f"{name}_{used}"] or 0) for name in found.value[i]))
+                    tally.clamped = bounded.total(*(int(row[f"{name}_{used}"] or 0) for name in found.clamped[i]))
+                tallies[tuple(row[key] for key in found.keys)] = tally
+            self._whole[need.words] = tallies
+            if len(tallies) > MOST_GROUPS:
+                raise InputError(
+                    f"query {str(need.query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns",
+                    parameter=places[need.position],
+                )
 
-    ``tell`` hears how many queries are answered, and what comes next.
-    """
-    return tuple(
-        tuple(tally.answer(need, label) for label, tally in tallies)
-        for need, tallies in tallies_of(opened, plan, tell).items()
-    )
+    def _count(self, needs: Sequence[Need]) -> None:
+        """The owners behind every group, the items where these are not rows, and the most rows of one owner."""
+        in_all = [n for n in needs if not n.split_by or n.items is ItemKind.ROWS] or needs[:1]
+        for start in range(0, len(in_all), MOST_COUNTERS):
+            self._count_owners(in_all[start : start + MOST_COUNTERS])
+        for batch in batches([n for n in needs if n.split_by]):
+            self._count_groups(batch, ItemKind.PEOPLE)
+        for batch in batches([n for n in needs if n.items is ItemKind.MEMBERS]):
+            self._count_groups(batch, ItemKind.MEMBERS)
+
+    def _count_owners(self, needs: Sequence[Need]) -> None:
+        """The owners of rows whatever their group, and how many rows one of them has at most."""
+        found = query_columns(self.opened.table, needs, self.seen, split=False, sums=False)
+        flags = _flags(found, needs)
+        each = found.rows.group_by("p").agg(
+            all_=found.rows.count(), **{f: as_integer(found.rows[f]).sum() for f in flags}
+        )
+        asked = {f"has_{flag}": as_integer(each[flag] > 0).sum() for flag in flags}
+        got = self._fetch(each.aggregate(**asked, **{flag: each[flag].max() for flag in ("all_", *flags)}))[0]
+        self._most_rows = int(got["all_"] or 0)
+        for need in needs:
+            flag = found.used[need.position]
+            if not need.split_by:
+                self._people[need.coverage] = {(): (int(got[f"has_{flag}"] or 0),) * 2}
+            if need.items is ItemKind.ROWS:
+                self._excess[need.coverage, False] = _Excess(0, int(got[flag] or 0), each, flag)
+
+    def _count_groups(self, needs: Sequence[Need], items: ItemKind) -> None:
+        """The owners in every group, or the people of theirs."""
+        found = query_columns(self.opened.table, needs, self.seen, sums=False)
+        each = items_of(found, needs, items)
+        flags = _flags(found, needs)
+        grouped = _by_group(each, found.keys, {flag: as_integer(each[flag]).sum() for flag in flags})
+        if found.keys:
+            grouped = grouped.filter(sum(grouped[flag] for flag in flags) > 0)
+        got = self._fetch(grouped)
+        for need in needs:
+            known = self._people.setdefault(need.coverage, {})
+            for row in got:
+                label, number = tuple(row[key] for key in found.keys), int(row[found.used[need.position]] or 0)
+                if number:
+                    known[label] = number if items is ItemKind.PEOPLE else known[label][0], number
+
+    def _biting(self, needs: Sequence[Need]) -> dict[Limit, int]:
+        """The limits that some owner exceeds, with the least of what they allow."""
+        least: dict[Limit, int] = {}
+        for limit, most in (each for need in needs for each in _limits(need)):
+            if self._most_rows > most:
+                least[limit] = min(most, least.get(limit, most))
+        known = self._excess
+        fresh = {limit: n for limit, n in least.items() if limit not in known or n < known[limit].least}
+        for groups in (False, True):
+            of = {need.coverage: need for need in needs if (need.coverage, groups) in fresh}
+            for kind in ItemKind:
+                for batch in batches([n for n in of.values() if n.items is kind]):
+                    self._exceed(batch, kind, {n.position: fresh[n.coverage, groups] for n in batch}, groups)
+        return {limit: n for limit, n in least.items() if known[limit].most > n}
+
+    def _exceed(self, needs: Sequence[Need], kind: ItemKind, least: dict[int, int], groups: bool) -> None:
+        """The owners with more items, or groups, than the least that is allowed."""
+        engine, items = self.opened.engine, ItemKind.PEOPLE if groups else kind
+        found = query_columns(self.opened.table, needs, self.seen, sums=False)
+        owned = items_of(found, needs, items)
+        each = owned.group_by("p").agg(**{flag: as_integer(owned[flag]).sum() for flag in _flags(found, needs)})
+        more = {n.position: each[found.used[n.position]] > least[n.position] for n in needs}
+        some = engine.cache(each.filter(reduce(operator.or_, more.values())))
+        got = self._fetch(some.aggregate(**{flag: some[flag].max() for flag in _flags(found, needs)}))[0]
+        for need in needs:
+            flag = found.used[need.position]
+            self._excess[need.coverage, groups] = _Excess(least[need.position], int(got[flag] or 0), some, flag)
+
+    def _in_order(self, needs: Sequence[Need], least: dict[Limit, int]) -> list[ir.Table]:
+        """The rows of all owners who exceed one of these limits, put in order once for all that allow more."""
+        if not all(limit in self._ordered[0] and self._ordered[0][limit] <= n for limit, n in least.items()):
+            over: dict[ir.Table, list[ir.BooleanValue]] = {}
+            for found, n in ((self._excess[limit], n) for limit, n in least.items()):
+                over.setdefault(found.owners, []).append(found.owners[found.column] > n)
+            owners = [each.filter(reduce(operator.or_, more)).select("p") for each, more in over.items()]
+            if self.opened.engine.kind == "sqlite":  # whose parser takes only so many tables within tables
+                owners = [self.opened.engine.cache(each) for each in owners]
+            self._ordered = least, rows_in_order(self.opened, owners, needs, content_columns(self.needs))
+        return self._ordered[1]
+
+    def _drop(self, table: ir.Table, needs: Sequence[Need], tallies: Sequence[dict[Label, Tally]]) -> None:
+        """What limits take from needs that are alike, group by group."""
+        items, found, place = placed_items(table, needs, self.seen)
+        keys = found.keys
+        sums: dict[str, ir.Value] = {}
+        for need in needs:
+            i, at = need.position, items[place[need.position]]
+            dropped = items[found.used[i]] & (at > need.most)
+            sums[f"items{i}"] = as_integer(dropped).sum()
+            if need.items is ItemKind.PEOPLE:
+                sums[f"people{i}"] = sums[f"items{i}"]
+            if need.touched:
+                sums[f"touched{i}"] = as_integer(at == need.most + 1).sum()
+            for short, parts in (("dv", found.value.get(i, ())), ("dc", found.clamped.get(i, ()))):
+                sums |= {f"{short}{i}_{j}": items[part].sum(where=dropped) for j, part in enumerate(parts)}
+        got = self._fetch(_by_group(items, keys, sums))
+        if keys and needs[0].items is not ItemKind.PEOPLE:  # who has lost all of theirs in a group
+            firsts = {place[n.position]: found.used[n.position] for n in needs}
+            each = items.group_by(["p", *keys]).agg(
+                **{at: items[at].min() for at in firsts}, **{flag: items[flag].any() for flag in set(firsts.values())}
+            )
+            left = {n: each[found.used[n.position]] & (each[place[n.position]] > n.most) for n in needs}
+            got += self._fetch(
+                _by_group(each, keys, {f"people{n.position}": as_integer(gone).sum() for n, gone in left.items()})
+            )
+        for row, need in product(got, needs):
+            i, own = need.position, tallies[need.position]
+            lost, people, touched = (int(row.get(f"{what}{i}") or 0) for what in ("items", "people", "touched"))
+            for tally in own.values() if touched else ():
+                tally.touched += touched
+            if not lost and not people:
+                continue
+            tally = own[tuple(row[key] for key in keys)]
+            tally.dropped += lost
+            tally.left += people
+            if need.valued and lost:
+                (grid, bounded), value, clamped = found.grid[i], found.value[i], found.clamped[i]
+                tally.dropped_value += grid.total(*(int(row[f"dv{i}_{j}"]) for j in range(len(value))))
+                tally.dropped_clamped += bounded.total(*(int(row[f"dc{i}_{j}"]) for j in range(len(clamped))))
+
+
+def answers_of(opened: OpenTable, plan: Release) -> tuple[tuple[ExactAnswer, ...], ...]:
+    """The answers of each query, a group each."""
+    table = TableAnswers(opened, plan)
+    return table.answers(table.needs)
 
 
 def tallies_of(
-    opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None, *, stepped: bool = False
+    opened: OpenTable, plan: Release, tell: Tell | None = None, *, stepped: bool = False
 ) -> dict[Need, list[tuple[Label, Tally]]]:
     """What each group of each query adds up to, exactly; ``stepped``, cut by the bounds alone, for noise."""
-    tell = tell or (lambda done, what: None)
-    needs = needs_of(opened.table, plan)
-    tell(0, "surveying the table")
-    seen = replace(survey(opened, needs), stepped=stepped)
-    work = _AnswerWork(opened, needs, seen, {n.position: {} for n in needs})
-    done = 0
-    for batch in batches(needs, len(needs)):
-        tell(done, f"answering {batch[0].query}")
-        _totals(work, batch)
-        done += len(batch)
-    if plan.data.owner is None:
-        for tallies in work.tallies.values():
-            for tally in tallies.values():
-                tally.people = tally.items
-    else:
-        tell(done, "counting people")
-        bound, owners = _people(work)
-        if bound:
-            tell(done, "limiting what one person adds")
-            _subtract_excess(work, bound, owners)
-    return {need: _label_tallies(work, need) for need in needs}
+    table = TableAnswers(opened, plan, stepped)
+    return dict(zip(table.needs, table.tallies(table.needs, tell), strict=True))
 
 
-def _label_tallies(work: _AnswerWork, need: Need) -> list[tuple[Label, Tally]]:
-    tallies = work.tallies[need.position]
+def _label_tallies(need: Need, tallies: dict[Label, Tally]) -> list[tuple[Label, Tally]]:
     labels = need.labels if need.labels is not None else sorted(tallies, key=label_order)
     if need.public_size and any(t.covered > t.items for t in tallies.values()):
         raise InputError(
@@ -385,140 +516,3 @@ def label_order(label: Label) -> Label:
 
 def _by_group(rows: ir.Table, keys: Sequence[str], sums: dict[str, ir.Value]) -> ir.Table:
     return rows.group_by(list(keys)).agg(**sums) if keys else rows.aggregate(**sums)
-
-
-def _totals(work: _AnswerWork, needs: Sequence[Need]) -> None:
-    """Rows and sums of the whole table, for needs that are split by the same columns."""
-    found = query_columns(work.opened.table, needs, work.seen)
-    rows, sums = found.rows, {}
-    for need in needs:
-        i = need.position
-        used = rows[found.used[i]]
-        sums[found.covered[i]] = as_integer(rows[found.covered[i]]).sum()
-        sums[found.used[i]] = as_integer(used).sum()
-        for name in (*found.value.get(i, ()), *found.clamped.get(i, ())):
-            sums[f"{name}_{found.used[i]}"] = rows[name].sum(where=used)
-    grouped = _by_group(rows, found.keys, sums)
-    if found.keys:
-        grouped = grouped.filter(_any_covered(grouped, [found.covered[n.position] for n in needs]))
-    most = MOST_GROUPS * len(needs)
-    got = work.fetch(grouped.limit(most + 1))
-    for need in needs:
-        i = need.position
-        for row in got:
-            covered, used = int(row[found.covered[i]] or 0), found.used[i]
-            if found.keys and not covered:
-                continue
-            tally = Tally(covered, int(row[used] or 0))
-            if need.valued:
-                grid, bounded = found.grid[i]
-                tally.value = grid.total(*(int(row[f"{name}_{used}"] or 0) for name in found.value[i]))
-                tally.clamped = bounded.total(*(int(row[f"{name}_{used}"] or 0) for name in found.clamped[i]))
-            work.tallies[i][tuple(row[key] for key in found.keys)] = tally
-    counts = {n.position: len(work.tallies[n.position]) for n in needs}
-    if len(got) > most:  # some query has too many: which one, only the engine knows
-        flags = {name: as_integer(grouped[name] > 0).sum() for name in set(found.covered.values())}
-        groups = work.fetch(grouped.aggregate(**flags))[0]
-        counts = {n.position: groups[found.covered[n.position]] for n in needs}
-    for need in needs:
-        if counts[need.position] > MOST_GROUPS:
-            raise InputError(
-                f"query {str(need.query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns",
-                parameter=need.place,
-            )
-
-
-def _any_covered(grouped: ir.Table, names: Sequence[str]) -> ir.Value:
-    return sum((grouped[name] for name in dict.fromkeys(names)), start=0) > 0
-
-
-def _people(work: _AnswerWork) -> tuple[list[Need], list[ir.Table]]:
-    """The owners behind every group; the needs whose limits somebody exceeds, and who."""
-    most_rows = 0
-    plain = [n for n in work.needs if not n.split_by]
-    split = [n for n in work.needs if n.split_by]
-    for batch in (list(b) for b in batches(plain)) if plain else [[work.needs[0]]]:
-        most_rows = max(most_rows, _count_owners(work, batch))
-    for batch in batches(split):
-        _count_owners_by_group(work, batch)
-    for batch in batches([n for n in work.needs if n.items is ItemKind.MEMBERS]):
-        for _, tally, number in _item_counts(work, batch, ItemKind.MEMBERS):
-            tally.items = number
-    return binding_needs(work.opened, work.needs, work.seen, most_rows)
-
-
-def _count_owners(work: _AnswerWork, needs: Sequence[Need]) -> int:
-    """The owners behind answers that are not split; returns the most rows of one owner."""
-    found = query_columns(work.opened.table, needs, work.seen, split=False, sums=False)
-    rows = found.rows.mutate(all_=True)
-    each = each_owner(rows, ["all_", *_flags(found, needs)])
-    asked = {flag: as_integer(each[flag] > 0).sum() for flag in _flags(found, needs)}
-    got = work.fetch(each.aggregate(**asked, most=each["all_"].max()))[0]
-    for need in needs:
-        if not need.split_by:
-            tally = work.tallies[need.position][()]
-            tally.people = int(got[found.used[need.position]] or 0)
-            if need.items is ItemKind.PEOPLE:
-                tally.items = tally.people
-    return int(got["most"] or 0)
-
-
-def _item_counts(work: _AnswerWork, needs: Sequence[Need], items: ItemKind) -> Iterator[tuple[Need, Tally, int]]:
-    found = query_columns(work.opened.table, needs, work.seen, sums=False)
-    each = items_of(found, needs, items)
-    flags = _flags(found, needs)
-    grouped = _by_group(each, found.keys, {flag: as_integer(each[flag]).sum() for flag in flags})
-    if found.keys:
-        grouped = grouped.filter(_any_covered(grouped, flags))
-    for row in work.fetch(grouped):
-        for need in needs:
-            number = int(row[found.used[need.position]] or 0)
-            if number:
-                yield need, work.tallies[need.position][tuple(row[key] for key in found.keys)], number
-
-
-def _count_owners_by_group(work: _AnswerWork, needs: Sequence[Need]) -> None:
-    for need, tally, number in _item_counts(work, needs, ItemKind.PEOPLE):
-        tally.people = number
-        if need.items is ItemKind.PEOPLE:
-            tally.items = number
-    for need in needs:
-        if need.items is ItemKind.PEOPLE:
-            for tally in work.tallies[need.position].values():
-                tally.covered = tally.items
-
-
-def _subtract_excess(work: _AnswerWork, bound: Sequence[Need], owners: Sequence[ir.Table]) -> None:
-    """What the owners above a limit lose, query by query and group by group."""
-    engine, content = work.opened.engine, content_columns(work.needs)
-    theirs = rows_of_owners(work.opened, owners, needed_columns(bound, content), str(bound[0].data.owner))
-    for rows in shards(engine, theirs, bound, content):
-        for together in grouped_needs(bound):
-            each, found = owner_totals(rows, together, work.seen)
-            sums: dict[str, ir.Value] = {}
-            for i in (n.position for n in together):
-                sums[f"items{i}"] = (each[f"n{i}"] - each[f"k{i}"]).sum()
-                sums[f"people{i}"] = as_integer((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).sum()
-                sums |= {name: each[name].sum() for name in each.columns if name.startswith((f"dv{i}_", f"dc{i}_"))}
-            for row in work.fetch(_by_group(each, found.keys, sums)):
-                _subtract(work, together, found, row)
-            for need in (n for n in together if n.touched):
-                i = need.position
-                some = each.filter(each[f"n{i}"] > each[f"k{i}"]).select("p").distinct()
-                number = int(work.fetch(some.aggregate(n=some.count()))[0]["n"])
-                for tally in work.tallies[i].values():
-                    tally.touched += number
-
-
-def _subtract(work: _AnswerWork, needs: Sequence[Need], found: QueryColumns, row: Row) -> None:
-    label = tuple(row[key] for key in found.keys)
-    for need in needs:
-        i, tally = need.position, work.tallies[need.position].get(label)
-        if tally is None or not row[f"items{i}"]:
-            continue
-        tally.dropped += int(row[f"items{i}"])
-        tally.left += int(row[f"people{i}"])
-        if need.valued:
-            grid, bounded = found.grid[i]
-            tally.dropped_value += grid.total(*(int(row[f"dv{i}_{j}"]) for j in range(len(found.value[i]))))
-            tally.dropped_clamped += bounded.total(*(int(row[f"dc{i}_{j}"]) for j in range(len(found.clamped[i]))))

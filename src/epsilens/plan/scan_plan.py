@@ -9,7 +9,7 @@ computed once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -70,6 +70,22 @@ class Need:
         where = columns_of(self.query.where) if self.query.where else ()
         return tuple(dict.fromkeys((*self.split_by, *own, *where)))
 
+    @cached_property
+    def coverage(self) -> Hashable:
+        """What decides which items it covers: needs that agree in it differ in bounds and limits at most."""
+        column = self.query.column if self.valued else None
+        return self.items, self.split_by, self.query.where, self.labels, column
+
+    @cached_property
+    def words(self) -> Hashable:
+        """What decides its answers where nothing is limited."""
+        return self.coverage, self.query.kind.bounded, self.query.bounds
+
+    @property
+    def limited(self) -> Hashable:
+        """What decides its answers."""
+        return self.words, self.most, self.groups, self.touched
+
     @property
     def public(self) -> bool:
         """Whether the names of its groups are known beforehand."""
@@ -119,15 +135,20 @@ def needs_of(table: ir.Table, plan: Release) -> tuple[Need, ...]:
                 labels = read_labels(asked.labels, kinds, query.groups)
             if asked.size is Size.PUBLIC:
                 _check_public_size(query, plan, labels is not None)
-            one = PersonContribution(i, asked, plan.data)
             rows = asked.rows or query.kind.bounded or (plan.data.unit is not None and plan.data.person is None)
             items = ItemKind.ROWS if rows else ItemKind.MEMBERS if plan.data.unit is not None else ItemKind.PEOPLE
-            most = one.groups if items is ItemKind.PEOPLE else one.rows
-            fewer = plan.data.max_groups if query.groups and items is not ItemKind.PEOPLE else None
-            groups = fewer if fewer is not None and fewer < most else None
-            touched = asked.touched is not None
-            made.append(Need(i, query, plan.data, items, most, groups, labels, asked.size is Size.PUBLIC, touched))
+            public, touched = asked.size is Size.PUBLIC, asked.touched is not None
+            made.append(limited_need(Need(i, query, plan.data, items, 1, None, labels, public, touched), plan))
     return tuple(made)
+
+
+def limited_need(need: Need, plan: Release) -> Need:
+    """The need under the limits on contributions of a plan."""
+    one = PersonContribution(need.position, plan.queries[need.position], plan.data)
+    most = one.groups if need.items is ItemKind.PEOPLE else one.rows
+    fewer = plan.data.max_groups if need.split_by and need.items is not ItemKind.PEOPLE else None
+    groups = fewer if fewer is not None and fewer < most else None
+    return replace(need, data=plan.data, most=most, groups=groups)
 
 
 def _check_public_size(query: Query, plan: Release, listed: bool) -> None:

@@ -37,7 +37,7 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .dialect import ibis, is_nan, name_of, normalized_values
-from .row_limit import hash_key, limit_rows
+from .row_limit import hash_key, place_items
 from .table import open_table
 
 if TYPE_CHECKING:
@@ -142,8 +142,8 @@ def count_people_once(base: ir.Table, groups: dict[int, int]) -> ir.Table:
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
         own = own.mutate(hash_=hash_key(own, ["p", *keys]))
-        once = limit_rows(own, {f"m{i}": 1}, keys)
-        first = once.filter(once[f"kept_m{i}"])
+        once = place_items(own, [f"m{i}"], keys)
+        first = once.filter(once[f"place_m{i}"] == 1)
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
         joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
         made |= {f"m{i}": first[f"p_{i}"].notnull(), **{key: first[key] for key in keys}}
