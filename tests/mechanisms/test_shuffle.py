@@ -108,6 +108,18 @@ def test_the_sheets_bound_for_any_randomiser(n: int, epsilon: float, expected: f
     assert e.epsilon() == epsilon  # shuffling promises nothing more without a δ
 
 
+def test_others_may_hold_values_further_apart() -> None:
+    """Two people, one at 0 or 0.01 and the other at 1, thirty scales of the noise away: no order hides who is who."""
+    near = el.laplace(epsilon=30.0, shift=0.01)
+    assert near.advantage() > 1.4 * float(el.mechanisms.shuffled(0.3, n=2).advantage())
+    far = el.mechanisms.geometric(epsilon=1.0, sensitivity=2, shift=1)
+    for one in (near, el.compose(near, el.laplace(epsilon=1.0)), far):
+        with pytest.raises(InputError, match="shift is less than the sensitivity"):
+            el.mechanisms.shuffled(one, n=2)
+    whole = el.mechanisms.shuffled(el.laplace(epsilon=0.3), n=20)
+    assert whole.advantage() == el.mechanisms.shuffled(0.3, n=20).advantage()
+
+
 def test_three_answers_of_the_sheet_are_exact() -> None:
     low, high = el.mechanisms.shuffled(1.0, n=1000, answers=3).bracket("epsilon", delta=1e-6)
     assert low == pytest.approx(0.130566, abs=6e-7)

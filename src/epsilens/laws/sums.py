@@ -1,8 +1,8 @@
 """Sums with Laplace noise, shifted: symmetric log-concave laws with tails like e^{−|x|}, read from their tails.
 
 The likelihood ratio of a shift d is monotone, so "x > c" is optimal at every level, and it nears d far out; the two
-orders are mirror images, and the even-prior threshold is half the shift. What remains of rounding (``error``, relative
-to the masses) is added to what the adversary reaches.
+orders are mirror images, the even-prior threshold is half the shift, and ψ is that test's (Theorem D60). What remains
+of rounding (``error``, relative to the masses) is added to what the adversary reaches.
 
 ``LaplaceSumShift`` is what a differencing attack on q noisy answers sees (paper 001). In units of the common scale the
 density is e^{−|x|}·P(|x|) and the tail e^{−x}·T(x), polynomials of degree q − 1: q = 2 gives (1+x)/4 and (2+x)/4.
@@ -16,11 +16,6 @@ Moments of high order of a shifted sum of Laplaces, where all of the integral li
 The density of a sum of q standard Laplaces is e^{−x}·P(x) for x > 0, P a polynomial of degree q − 1. Beyond the shift d
 the loss is d − ∫(log P)′ over (x − d, x), which tends to d as (q−1)d/x falls, and ∫p0^{1−a}·p1^a for a large order a
 has its weight about √(a(q−1)d), in a width of about √(x/2).
-
-ψ of a symmetric law against itself shifted, where its tails are no lighter than a normal law's.
-
-With z(c) = −Φ⁻¹(P(X > c)), odd, the test x > c has the gap z(c) + z(d − c). Where z is concave beyond 0, as it is of
-sums with Laplace noise, none has a larger one than c = d/2, whose two errors are equal: ψ is 2z(d/2), at every level.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from ..laws.envelope import Envelope, envelope
 from ..laws.finite import Finite
 from ..numerics.special import binomial_window, log_binomial
 from ..worlds import RECORD
+from .batches import require_any_table
 from .builders import vectorized
 
 # A person's ±1 among m of them: the pairs of laws that shuffling leaves, and mixtures of these.
@@ -474,6 +475,10 @@ def _local_epsilon(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -
         raise InputError("answers belongs to a number: leave it out beside an experiment", "answers")
     if epsilon.many:
         raise InputError("shuffled needs one experiment: build it from numbers, not arrays", "epsilon")
+    for part in [part for part, _ in epsilon.parts] or [epsilon]:
+        require_any_table(part)
+        if part.parameters.get("shift") != part.parameters.get("sensitivity"):
+            raise InputError("shift is less than the sensitivity: others may hold any values, so leave it out", "shift")
     eps = float(require_independent(epsilon).epsilon())
     if not math.isfinite(eps):
         raise InputError(
