@@ -1,7 +1,8 @@
 r"""What a release costs, what may be spent at most, and what such a limit promises.
 
 A limit is a **filter**: a release is refused where the sums would exceed it, and then every reading of the limit's own
-experiment holds for everything released, whatever was chosen after seeing answers. Several limits hold together.
+experiment holds for everything released, whatever was chosen after seeing answers: Theorem P10. Several limits hold
+together.
 
 Costs are in currencies that may be added up even where noise was chosen after seeing answers.
 
@@ -14,8 +15,7 @@ Costs are in currencies that may be added up even where noise was chosen after s
 δ      Σδ                          is beside ψ and ρ: the chance that a name gives someone away
 =====  ==========================  ==========================================================
 
-Trade-off curves and privacy-loss distributions may **not** be added up so: after Laplace noise at ε = 1, choosing by
-the answer between two releases that each give a success of 0.7241 together with it gives 0.7330.
+Trade-off curves and privacy-loss distributions may **not** be added up so.
 """
 
 from __future__ import annotations
