@@ -138,6 +138,7 @@ def test_what_is_written_composes_there_as_it_does_here(plds: Any) -> None:
 # -- events -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_events_agree_with_their_accountant(accounting: Any) -> None:
     events = accounting.dp_event
     for event in (

@@ -160,6 +160,7 @@ def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
     assert not sideways(page)
 
 
+@pytest.mark.always
 def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     from epsilens.assessment.assess import assess
     from epsilens.show.assessment.phrases import headline

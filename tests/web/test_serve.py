@@ -200,6 +200,7 @@ def test_nothing_is_left_after_kill_9(tmp_path: Path) -> None:
         assert "Traceback" not in made.log
 
 
+@pytest.mark.always
 def test_nothing_is_left_after_kill_9_of_all(tmp_path: Path) -> None:
     with server(tmp_path / "tmp") as made:
         for process in [made.process.pid, *_at_work(made)]:

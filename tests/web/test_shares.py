@@ -100,6 +100,7 @@ def test_the_panel_follows_the_section_it_is_about(
         assert rest[:1] == ([after] if after else [])
 
 
+@pytest.mark.always
 def test_moved_shares_show_the_numbers_of_a_new_assessment(
     client: Any, report: str, text_of: Any, again: Assessment
 ) -> None:
