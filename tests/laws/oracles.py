@@ -51,7 +51,7 @@ class Outward:
         self.ends = sorted((value, value * (1 + way * rel) + way * 1e-320))
 
     def __eq__(self, other: object) -> bool:
-        return bool(self.ends[0] <= other <= self.ends[1])  # type: ignore[operator]
+        return bool(self.ends[0] <= other <= self.ends[1])
 
     def __repr__(self) -> str:
         return f"from {self.ends[0]!r} to {self.ends[1]!r}"

@@ -196,12 +196,9 @@ def test_corners_of_a_polygon(share: float) -> None:
 
 def test_near_the_largest_loss() -> None:
     """δ falls to 0 at ε = 1: all of its digits are those of the difference."""
-    for e, truth in (
-        (el.mechanisms.pure(epsilon=1.0), lambda x: (mp.e - mp.exp(x)) / (1 + mp.e)),
-        (el.laplace(epsilon=1.0), lambda x: 1 - mp.exp((x - 1) / 2)),
-    ):
-        for x in (0.9, 0.999999, 1 - 1e-12, 1 - 2.0**-53):
-            assert holds(e.bracket("delta", epsilon=x), truth(mpf(x))), x
+    for x in (0.9, 0.999999, 1 - 1e-12, 1 - 2.0**-53):
+        assert holds(el.mechanisms.pure(epsilon=1.0).bracket("delta", epsilon=x), (mp.e - mp.exp(x)) / (1 + mp.e)), x
+        assert holds(el.laplace(epsilon=1.0).bracket("delta", epsilon=x), 1 - mp.exp((mpf(x) - 1) / 2)), x
 
 
 def difference_profile(d: float, x: float) -> Any:
@@ -322,7 +319,7 @@ def test_a_budget_is_spent_to_its_end() -> None:
 def test_a_sweep_shows_one_number() -> None:
     found = el.sweep(el.gaussian, sigma=[0.5, 1.0, 2.0], reading=["success", "delta"], epsilon=1.0)
     assert list(next(iter(found.rows()))) == ["sigma", "success", "delta"]
-    assert found["success"].tolist() == el.gaussian(sigma=[0.5, 1.0, 2.0]).success().tolist()
+    assert np.array_equal(found["success"], el.gaussian(sigma=[0.5, 1.0, 2.0]).success())
     assert (found.low["success"] < found["success"]).all()
     assert (found["success"] < found.high["success"]).all()
     claimed = el.sweep(el.mechanisms.from_gdp, mu=[0.5, 1.0], reading="success")

@@ -298,7 +298,7 @@ def _closed_ends(
     elif reading == "success":
         prior = np.clip(arguments["prior"], 1e-300, 1 - _UNIT)
         less = _LEAST + prior * _mass_doubt(law, np.log1p(-prior) - np.log(prior))
-    moved = 0.0
+    moved: Array | float = 0.0
     for share in (arguments[name] for name in ("fpr", "recall", "baseline") if name in arguments):
         moved = 2 * law.misplaced(share) * (value / np.maximum(share, _LEAST) if reading == "precision" else 1.0)
     exact = _known_exactly(law, reading, arguments, value, loss)
@@ -335,7 +335,7 @@ def _mass_doubt(law: Law, u: Array) -> Array | float:
     if not law.error:
         return 0.0
     pairs = [one.at(u) for one in ((law,) if law.symmetric else (law, law.reverse()))]
-    return _STEPS * law.error * np.max([r + np.exp(np.minimum(u, 700.0)) * a for a, r in pairs], axis=0)
+    return _STEPS * law.error * np.asarray(np.max([r + np.exp(np.minimum(u, 700.0)) * a for a, r in pairs], axis=0))
 
 
 def _inverse_ends(law: Law, low: Array, high: Array, value: Array, delta: Array, slack: Array) -> tuple[Array, Array]:
