@@ -27,7 +27,8 @@ def judge(claim: Certificate) -> tuple[str, arb | None, str]:
     except (ArithmeticError, ValueError, MemoryError):
         return "open", None, "no parameters could be proposed"
     lower, upper = exact(claim.lower), exact(claim.upper)
-    if lower <= value.lower() and value.upper() <= upper:
+    least, most = (0.5 if claim.reading == "success" else 0, math.inf if claim.reading == "epsilon" else 1)
+    if (lower <= least or lower <= value.lower()) and (upper >= most or value.upper() <= upper):
         return "certified", value, "both ends are proven"
     if value < lower or value > upper:
         return "refuted", value, f"the true value is {'below lower' if value < lower else 'above upper'}"

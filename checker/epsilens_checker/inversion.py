@@ -51,7 +51,7 @@ class Inversion:
         reach = {b: (self.cumulant(b) - b * eps + depth) / (b - self.c) for b in (self.c * f for f in (1.2, 1.5, 2, 3))}
         self.b = min(reach, key=lambda b: reach[b])
         self.step = 2 * math.pi / max(reach[self.b], depth / self.c)
-        falls = float(self.ceiling(arb(1e9)) / self.moment(acb(self.c)).real) < DIGITS / 100
+        falls = float(self.ceiling(arb(1e9)) / self.moment(acb(self.c)).real) < 1e-9
         self.blur = None if falls else Blur(12 / (10000 * self.step))
         self.laws = [*laws, self.blur] if self.blur else laws
         self.terms = self.sum_up()

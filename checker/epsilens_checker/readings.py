@@ -151,11 +151,11 @@ def fnr(pair: Pair, at: Fraction) -> arb:
         return 1 - pair.delta(t.log()) - t * exact(at)
 
     middle = pair.approach(lambda c: (pair.cumulant(c) - math.log(at)) / (1 + c))
-    low, high = (-200.0, 700.0) if pair.closed else (middle - 3 - abs(middle) / 2, middle + 1)
-    while high - low > 1e-13 * max(1.0, abs(low)):
-        a, b = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (a, high) if height(arb(a).exp()).mid() < height(arb(b).exp()).mid() else (low, b)
-    t = arb((low + high) / 2).exp().mid()
+    low, high = (arb(-200), arb(700)) if pair.closed else (arb(middle - 3 - abs(middle) / 2), arb(middle + 1))
+    while high - low > arb(2) ** (-80 if pair.closed else -43):
+        a, b = ((low * 2 + high) / 3).mid(), ((low + high * 2) / 3).mid()
+        low, high = (a, high) if height(a.exp()).mid() < height(b.exp()).mid() else (low, b)
+    t = low.exp().mid()
     top = height(t)
     for k in range(90, 1, -2):
         w = (t * arb(2) ** -k).mid()
