@@ -338,10 +338,6 @@ def _precision(fpr: float, recall: float, prior: float) -> float:
     return right / (right + (1 - prior) * fpr) if right > 0 else 0.0
 
 
-def _first(facing: Callable[[float], WorstCase]) -> Callable[[float], Experiment]:
-    return lambda epsilon: facing(epsilon).experiments[0]
-
-
 def largest_epsilon(
     facing: Callable[[float], WorstCase],
     reading: str,
@@ -375,7 +371,9 @@ def largest_epsilon(
         if not monotone or over(_FROM) > 0:  # a threshold hides nothing under too much noise
             ends = _last_bracket(over, np.geomspace(most, _FROM, _TRIED if closed else _TRIED // 4))
         if ends is None:
-            raise no_solution(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
+            raise no_solution(
+                lambda e: facing(e).experiments[0], lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM
+            )
         if closed:
             return safe_boundary(over, *ends)
         safe, unsafe = ends

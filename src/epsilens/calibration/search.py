@@ -43,14 +43,6 @@ class _BoundarySide:
     gap: float = math.inf  # between the two sides of the bracket, on the scale of y
 
 
-def _with_width(e: Experiment, width: float) -> Experiment:
-    return replace(e, law=e.law.with_width(width)) if 0 < e.law.width < width else e
-
-
-def _lower_end(e: Experiment) -> Experiment:
-    return replace(e, law=e.law.other_side()) if e.law.known is Exactness.BRACKET else e
-
-
 def calibrate_composition(
     build: Build,
     read: Read,
@@ -88,13 +80,18 @@ def calibrate_composition(
 
     def over(x: float, asked: float) -> _BoundarySide:
         try:
-            experiment = _with_width(made(x), asked)
+            experiment = made(x)
+            if 0 < experiment.law.width < asked:
+                experiment = replace(experiment, law=experiment.law.with_width(asked))
             value = read(experiment)
         except InputError:  # outside what the mechanism allows
             return _BoundarySide(x, math.inf)
         exceeds = value > limit
         y = scale(value) - target if math.isfinite(value) else 50.0
-        gap = scale(value) - scale(read(_lower_end(experiment)))
+        lower = experiment
+        if experiment.law.known is Exactness.BRACKET:
+            lower = replace(experiment, law=experiment.law.other_side())
+        gap = scale(value) - scale(read(lower))
         return _BoundarySide(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment, gap)
 
     def normal(log_mu: float) -> float:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from .. import checks
-from ..catalogue.readings import Reading, find_reading
+from ..catalogue.readings import find_reading
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
@@ -324,15 +324,15 @@ def _reading_specs(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Readi
         known = find_reading(name)
         if not isinstance(own, Mapping):
             raise InputError(f"the arguments of {name} are {own!r}: give them by name", "reading")
-        shared = {key: single[key] for key in _argument_names(known) if key in single and key not in own}
+        shared = {
+            key: single[key]
+            for key in (*known.required, *known.either, *known.optional)
+            if key in single and key not in own
+        }
         used |= set(shared)
         arguments = known.arguments({**shared, **own})
         result.append(ReadingSpec(name, {key: reading_argument(key, value) for key, value in arguments.items()}))
     return tuple(result), {name: value for name, value in single.items() if name not in used}
-
-
-def _argument_names(reading: Reading) -> tuple[str, ...]:
-    return (*reading.required, *reading.either, *reading.optional)
 
 
 def _vectorised(

@@ -107,18 +107,9 @@ class MechanismEntry(CatalogueEntry):
             return None
         options = {name: parameters[name] for name in way}
         others = [p for n, p in PARAMETERS.items() if n in self.takes and n in parameters and n not in options]
-        options |= {p.name: parameters[p.name] for p in others if _differs_from_default(p, parameters)}
-        return options | {p.name: parameters[p.name] for p in others if _differs_from_derived(p, parameters)}
-
-
-def _differs_from_default(parameter: Parameter, parameters: Mapping[str, object]) -> bool:
-    """Whether a parameter with a usual value has another."""
-    return parameter.usual is not None and parameters[parameter.name] != parameter.usual
-
-
-def _differs_from_derived(parameter: Parameter, parameters: Mapping[str, object]) -> bool:
-    """Whether a parameter that follows from others unless given is not what follows."""
-    return parameter.follows is not None and parameters[parameter.name] != parameter.follows(parameters)
+        options |= {p.name: parameters[p.name] for p in others if p.usual is not None and parameters[p.name] != p.usual}
+        derived = [p for p in others if p.follows is not None and parameters[p.name] != p.follows(parameters)]
+        return options | {p.name: parameters[p.name] for p in derived}
 
 
 _MOVES = ("sensitivity", "shift", "neighbours")

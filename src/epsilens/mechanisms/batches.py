@@ -545,7 +545,7 @@ def substitution_law(
     if neighbours is Relation.ADD_REMOVE:
         return each
     used = [[(_leaky_step(row, people, again), row.steps) for row in rows]]
-    lost = any(_exceeds_unit_mass(step) for step, _ in used[0])
+    lost = any(isinstance(step, SymmetrizedStep) and step.overfull for step, _ in used[0])
     if lost or math.fsum(row.steps * _multiple_probability(row, people, again) for row in rows) > _MUCH:
         used = used[lost:]
         used.append([(_convexity_step(row, people, again), row.steps) for row in rows])
@@ -557,10 +557,6 @@ def substitution_law(
         Normal(np.asarray(far), known=Exactness.BOUND),  # as if every batch held all of the group
     )
     return TwoSidedBound(bounds, attained=strongest_attack((each.other_side(), each.reverse().other_side())))
-
-
-def _exceeds_unit_mass(step: Step) -> bool:
-    return isinstance(step, SymmetrizedStep) and step.overfull
 
 
 def _membership_step(row: ScheduleSegment, people: int, again: bool) -> Step:

@@ -741,7 +741,8 @@ def claim(
         if trained.many:
             raise InputError("the training is many at once: give single numbers of it")
     worst = _worst_case(said, neighbours)
-    kept = {name: value for name, value in _json_numbers(said).items() if not (name == "delta" and value == 0)}
+    kept = {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
+    kept = {name: value for name, value in kept.items() if not (name == "delta" and value == 0)}
     own = {f.name: getattr(worst, f.name) for f in fields(worst)}
     if known is not None:
         own |= {"label": known.title, "notes": (*worst.notes, *_deployment_notes(known))}
@@ -782,10 +783,6 @@ def _deployment_claim(name: str, said: Mapping[str, object]) -> tuple[Deployment
     if result.rho is not None:
         return result, {"rho": result.rho}
     return result, {"epsilon": result.epsilon, "delta": result.delta or 0.0}
-
-
-def _json_numbers(said: Mapping[str, object]) -> dict[str, Any]:
-    return {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
 
 
 def _worst_case(said: Mapping[str, Any], neighbours: str) -> Experiment:

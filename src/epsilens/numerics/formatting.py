@@ -114,10 +114,6 @@ def ceil_count(x: float, places: int = 0) -> float:
     return math.ceil(x * 10.0**places - _OWN) / 10.0**places
 
 
-def _nearest(p: float, scale: int) -> int:
-    return math.floor(p * scale + 0.5)
-
-
 def count(p: float, scale: int, *, given: bool = False) -> str:
     """How many of ``scale``, rounded up, or to the nearest if it was ``given``; "0" and ``scale`` are for certainty.
 
@@ -126,7 +122,7 @@ def count(p: float, scale: int, *, given: bool = False) -> str:
     >>> count(1 / 3, 100, given=True), count(1 / 3, 100)
     ('33', '34')
     """
-    shown = _nearest(p, scale) if given else math.ceil(p * scale - _OWN)
+    shown = math.floor(p * scale + 0.5) if given else math.ceil(p * scale - _OWN)
     if shown >= scale and p < 1:
         return f"more than {thousands(scale - 1)}"
     if p > 0 and (shown <= 0 if given else p * scale < 1 - _OWN):

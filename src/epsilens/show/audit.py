@@ -30,10 +30,6 @@ _STATUS = {
 }
 
 
-def _percent(confidence: float) -> str:
-    return f"{100 * confidence:.6g}%"
-
-
 def sentence(found: Audit) -> str:
     """The verdict with its bound, beside the claim's own."""
     runs = _how_many(found)
@@ -42,7 +38,7 @@ def sentence(found: Audit) -> str:
     shown = beside(found.epsilon_lo, own)
     bound = f"ε is at least {shown[0]}{at}"
     claimed = "no finite ε is claimed" if math.isinf(own) else f"{shown[1]} is claimed"
-    level = _percent(found.confidence)
+    level = f"{100 * found.confidence:.6g}%"
     match found.verdict:
         case AuditVerdict.VIOLATION:
             return f"The claim is broken: {breaking(found)} ({level} confidence, {runs})."
@@ -113,14 +109,10 @@ def event(seen: AttackEvent) -> str:
         case "kind" | "text" | "atom":
             return _words(seen, cell)
         case "score":
-            return _canaries(seen)
+            return f"in the canaries that score at least {seen.high:.6g}, out those that score at most {seen.low:.6g}"
         case "likelihood":
             return _nearer(seen)
     return _tails("a weighted sum of the cells, learnt from earlier runs", seen)
-
-
-def _canaries(seen: AttackEvent) -> str:
-    return f"in the canaries that score at least {seen.high:.6g}, out those that score at most {seen.low:.6g}"
 
 
 def _world(which: int) -> str:

@@ -134,7 +134,11 @@ def of_sweep(found: Sweep) -> Document:
     for size in found.shape:
         total *= size
     over = join_words([f"{len(values)} values of {_spoken(name)}" for name, values in found.varied.items()])
-    shown = [name for name in every[0] if not name.endswith("_low") or _differs(every, name)]
+    shown = [
+        name
+        for name in every[0]
+        if not name.endswith("_low") or any(_cell(r[name]) != _cell(r[name[:-4]]) for r in every)
+    ]
     rows = [[_cell(row[name], name in found.varied) for name in shown] for row in every]
     notes = (f"The first {len(rows)} of {total:,} rows; frame() holds all.",) if total > len(rows) else ()
     head = [_spoken(name) if name in found.varied else name for name in shown]
@@ -193,11 +197,6 @@ def of_choices(found: Choices) -> Document:
 def _spoken(name: str) -> str:
     known: Mapping[str, Any] = PARAMETERS
     return known[name].symbol or name if name in known else name
-
-
-def _differs(rows: list[dict[str, Any]], name: str) -> bool:
-    """Whether a table's digits tell a lower end from the reading."""
-    return any(_cell(row[name]) != _cell(row[name.removesuffix("_low")]) for row in rows)
 
 
 def _cell(value: object, given: bool = False) -> str:

@@ -148,7 +148,8 @@ def ledger_sentence(ledger: Ledger) -> str:
 
 def of_account(account: Account) -> Document:
     """The sentence, what is spent, the releases, the chart, what to know."""
-    name, opening, sections = account.name, _opening(account), (*_sections(account), _know(account))
+    name, sections = account.name, (*_sections(account), _know(account))
+    opening = (Lead((said(account_sentence(account)),)), *_status(account))
     return Document(name, "Ledger", opening, sections, facts=_facts(account), side=name, tab=f"{name}: ledger")
 
 
@@ -171,10 +172,6 @@ def of_ledger(ledger: Ledger) -> Document:
     )
     facts = (Fact("Accounts", str(len(every))), Fact("Ledger", ledger.store.name))
     return Document("Ledger", "Ledger", (Lead((said(lead),)),), tuple(sections), facts=facts, side=ledger.store.name)
-
-
-def _opening(account: Account) -> tuple[Block, ...]:
-    return (Lead((said(account_sentence(account)),)), *_status(account))
 
 
 def _status(account: Account) -> tuple[Block, ...]:

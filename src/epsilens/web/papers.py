@@ -79,7 +79,7 @@ class PaperCache:
 
     def open(self) -> None:
         """Compute, again where it was closed; what is there stays."""
-        self._asked = {name: state for name, state in self._asked.items() if _is_done(state)}
+        self._asked = {name: state for name, state in self._asked.items() if state.done() and not state.exception()}
         self._threads = ThreadPoolExecutor(1, thread_name_prefix="papers")
 
     def close(self) -> None:
@@ -121,10 +121,6 @@ class PaperCache:
     def _computed(self, name: str) -> dict[str, Any]:
         """Ask a process, in a thread: the time of a paper begins with its turn."""
         return self._pool.run(Call({"task": "paper", "paper": name}, self._allowance))
-
-
-def _is_done(state: Future[dict[str, Any]]) -> bool:
-    return state.done() and state.exception() is None
 
 
 router = APIRouter(include_in_schema=False)

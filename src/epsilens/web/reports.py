@@ -193,10 +193,6 @@ class _UploadedReport:
 _UPLOADED: LRUCache[_UploadedReport | FieldProblem] = LRUCache(32)
 
 
-def _visit_reports(request: Request) -> list[tuple[str, str]]:
-    return [(job.id, _job_title(job)) for job in request.app.state.jobs.done("assess", request.state.visitor)]
-
-
 def _job_title(job: Job) -> str:
     data: Any = job.result()["data"]
     return f"{data['title']}, ε = {data['planned']['epsilon']:.6g}"
@@ -213,7 +209,8 @@ def _report_of(request: Request, key: str) -> tuple[str, AssessmentReport] | Non
 @router.get("/compare/reports")
 def reports_view(request: Request, a: str = "", b: str = "", wrong: str = "") -> Response:
     """The form, and both reports where two are chosen; without a choice the last two of this visit."""
-    choices = _visit_reports(request)
+    done = request.app.state.jobs.done("assess", request.state.visitor)
+    choices = [(job.id, _job_title(job)) for job in done]
     if not (a or b) and len(choices) > 1:
         b, a = choices[0][0], choices[1][0]
     chosen = {"a": a, "b": b}

@@ -73,7 +73,7 @@ class Network(CorrelatedRecords):
         live = [_conditioned(f, known) for f in self.factors]
         left = {j for j in range(self.n) if j != target and j not in known}
         while left:
-            j = min(left, key=lambda r: (_join_size(live, r), r))
+            j = min(left, key=lambda r: (len({s for f in live if r in f.records for s in f.records}), r))
             left.discard(j)
             touching = [f for f in live if j in f.records]
             live = [f for f in live if j not in f.records]
@@ -221,10 +221,6 @@ def _far_side(pairs: Sequence[Potential], i: int, other: int) -> set[int]:
 def _conditioned(f: Potential, known: Mapping[int, int]) -> Potential:
     index = tuple(known[r] if r in known else slice(None) for r in f.records)
     return Potential(tuple(r for r in f.records if r not in known), f.places, f.logs[(*index, slice(None))])
-
-
-def _join_size(live: Sequence[Potential], record: int) -> int:
-    return len({r for f in live if record in f.records for r in f.records})
 
 
 def tree(

@@ -346,7 +346,7 @@ def _unnamed_candidates(
     schema = opened.table.schema()
     likely = [name for name in usable if _repeats_like_identifier(schema[name], shapes.columns[name], meanings[name])]
     likely.sort(key=lambda n: (meanings[n] is None, not schema[n].is_string(), -shapes.columns[n].distinct))
-    varying = {m.word: n for n, m in meanings.items() if m is not None and _varies(shapes.columns.get(n))}
+    varying = {m.word: n for n, m in meanings.items() if m and (shape := shapes.columns.get(n)) and shape.distinct > 1}
     steady = next((varying[word] for word in _STEADY if word in varying), None)
     found = []
     for name in likely[:4]:
@@ -368,10 +368,6 @@ def _unique_candidate(
     likely = [n for n in said if shapes.columns[n].distinct >= 0.8 * shapes.rows]  # values are counted about
     counted = (_count_owner(opened, shapes, name, said[name]) for name in likely[:3])
     return next((c for c in counted if c.owner.everyone and c.owner.values == shapes.rows), None)
-
-
-def _varies(shape: ColumnProfile | None) -> bool:
-    return shape is not None and shape.distinct > 1
 
 
 def _repeats_like_identifier(kind: dt.DataType, shape: ColumnProfile, said: Meaning | None) -> bool:

@@ -453,7 +453,8 @@ def detect_layout(head: str, *, whole: bool, name: str) -> CsvLayout:
         width=_field_count(names, rows[header], below),
         header_line=rows[header].line,
         skip=rows[header].number,
-        padded=bool(below) and all(len(row.fields) > 1 and _starts_with_blank(row.fields[1:]) for row in below),
+        padded=bool(below)
+        and all(len(row.fields) > 1 and all(f.startswith(" ") for f in row.fields[1:]) for row in below),
     )
 
 
@@ -604,7 +605,3 @@ def _looks_like_header(fields: list[str]) -> bool:
         return False
     numbers = [field for field in made if _NUMBER.fullmatch(field)]
     return not numbers or _are_years_or_counts(made, numbers)
-
-
-def _starts_with_blank(fields: list[str]) -> bool:
-    return all(field.startswith(" ") for field in fields)

@@ -127,7 +127,8 @@ def _spec(
     if inside:
         told, all_named = _inside(series, kept, styles, place, (plot, height), (x, y))
         if not all_named:  # too crowded for names: letters on the lines, and what they stand for beneath
-            told, _ = _inside(_lettered(series), kept, styles, place, (plot, height), (x, y))
+            lettered = [replace(s, name=to or s.name) for s, to in zip(series, _letters(series), strict=True)]
+            told, _ = _inside(lettered, kept, styles, place, (plot, height), (x, y))
             key = _key(series, styles, (x.low, y.low), width - left - 8)
             bottom += LINE * len(key) + 6
             told += [layer for line in key for layer in line]
@@ -230,10 +231,6 @@ def _letters(series: Sequence[Series]) -> list[str]:
     """A letter for each line that is not quiet."""
     loud = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return ["" if s.quiet or s.limit else next(loud, "·") for s in series]
-
-
-def _lettered(series: Sequence[Series]) -> list[Series]:
-    return [replace(s, name=letter or s.name) for s, letter in zip(series, _letters(series), strict=True)]
 
 
 def _key(
