@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..catalogue.commands import ExitCode
+from ..catalogue.mechanisms import builder
 from ..catalogue.parameters import Panel, option_flag
 from ..catalogue.parsing import (
     builder_arguments,
@@ -28,6 +29,7 @@ from ..catalogue.parsing import (
     shorten,
     split_limit,
 )
+from ..data.tables.address import pausing
 from ..errors import InputError, LimitError, WriteError
 from ..results import escape_controls
 from .console import Format, FormatOption, Options, OutputOption, emit, emit_file, notice, on_terminal, say, show
@@ -82,8 +84,6 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
     from rich.console import Console
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    from ..data.tables.address import pausing
 
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar, pausing(bar.stop, bar.start):
@@ -478,8 +478,6 @@ def _entered_experiment(said: Options) -> Experiment:
     entry = find_entry(name)
     arguments = builder_arguments(entry, {name: value for name, value in said.items() if name != "account"})
     times = 1 if said["times"] is None else parse_integer("--times", said["times"], "times")
-    from ..catalogue.mechanisms import builder
-
     made: Experiment = builder(entry)(**arguments)
     return made if times == 1 else made.repeat(times)
 

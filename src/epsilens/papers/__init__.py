@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import InputError, suggestion
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
+from ..show.render.text import to_markdown
 from .items import CITATIONS, PAPERS, Agreement, Item, Paper, read_paper
 
 __all__ = ["CITATIONS", "PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
@@ -140,8 +141,6 @@ class Reproduction(Presented):
 
 
 def _write_items(paper: Paper, folder: Path) -> list[Path]:
-    from ..show.render.text import to_markdown
-
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for item in paper.items:

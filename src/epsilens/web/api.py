@@ -22,6 +22,7 @@ from ..catalogue.parsing import EXPLANATION_OPTIONS, reading_options
 from ..catalogue.readings import READINGS
 from ..data.tables.sources import bundled_dataset, names
 from ..errors import EpsilensError, InputError
+from ..plan.model import Release
 from ..shares import parse_share
 from . import compare as comparing
 from . import view_state
@@ -362,8 +363,6 @@ def add_release_schema(app: FastAPI) -> None:
         made = without()
         known = made["components"]["schemas"]
         if "Release" not in known:
-            from ..plan.model import Release
-
             shape = Release.model_json_schema(ref_template="#/components/schemas/{model}")
             known |= {**shape.pop("$defs"), "Release": shape}
         return made

@@ -17,6 +17,7 @@ from .limits import ServerLimits, allowed_hosts, error_kind, is_loopback, log_li
 from .middleware import Guard, Router
 from .pool import Jobs, Pool
 from .uploads import Uploads
+from .view_state import explain_state
 
 if TYPE_CHECKING:
     from ..ledger.ledger import Ledger
@@ -133,8 +134,6 @@ async def _tend(app: FastAPI) -> None:
 
 def _warm(app: FastAPI) -> None:
     """Import what the first views need, while the browser opens."""
-    from .view_state import explain_state
-
     about = explain_state({})
     if about.about is not None:
         pages.curve_charts(about.about, about.query)

@@ -30,6 +30,7 @@ from ..catalogue.readings import READINGS
 from ..data.tables.columns import DateOrder
 from ..data.tables.sources import File, bundled_dataset, names, source_of
 from ..errors import EpsilensError, InputError
+from ..plan.file import read_release
 from .form import (
     DEFAULT_TABLE,
     EXAMPLES,
@@ -122,8 +123,6 @@ def table_name(name: str) -> str:
 
 
 def read_plan(text: str) -> Release | None:
-    from ..plan.file import read_release
-
     try:
         check_size(text)
         return read_release(text + "\n") if text.strip() else None
@@ -526,8 +525,6 @@ def _check_table(view: AssessView, sent: FormData) -> None:
 
 def _valid_yaml(view: AssessView) -> str:
     """The YAML of a plan that is right; what is wrong with it is raised."""
-    from ..plan.file import read_release
-
     assert view.plan is not None
     known = view_families(view)
     made = release_mapping(view.plan, view.name, known)

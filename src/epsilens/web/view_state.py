@@ -16,9 +16,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
+from ..calibration.choose import choose
 from ..catalogue.mechanisms import ANY_CLAIM, MechanismEntry, builder, every_option
 from ..catalogue.parameters import PARAMETERS, Input, Parameter, Place, symbol
 from ..catalogue.parsing import (
@@ -39,10 +40,8 @@ from ..catalogue.readings import READINGS, find_reading
 from ..errors import EpsilensError, InputError, NoSolutionError
 from ..results import join_words
 from ..shares import parse_share
+from ..show.explanation import Explanation, chosen, command_line, explain
 from .limits import check_texts, limit_builder
-
-if TYPE_CHECKING:
-    from ..show.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +253,6 @@ def _given_options(options: Mapping[str, object]) -> dict[str, object]:
 @_arithmetic_errors()
 def explain_query(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
-    from ..show.explanation import command_line, explain
-
     options = _options(given, (*every_option(), *_CLAIM_OPTIONS, *EXPLANATION_OPTIONS))
     entry, named = find_subject("" if mechanism == "claim" else mechanism, options)
     told = normalise_options(entry, options, spelled=plain_name)
@@ -269,9 +266,6 @@ def explain_query(mechanism: str, given: Mapping[str, str]) -> Explanation:
 @_arithmetic_errors()
 def choose_query(mechanism: str, at_most: str, given: Mapping[str, str], parameter: str | None = None) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
-    from ..calibration.choose import choose
-    from ..show.explanation import chosen, command_line
-
     entry = find_mechanism(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})
     reading, limit = split_limit(at_most, "at_most")
