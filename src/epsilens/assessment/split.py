@@ -317,9 +317,7 @@ def normalized_shares(shares: Sequence[float]) -> tuple[float, ...]:
 def resplit(plan: Release, basis: SplitBasis, shares: Sequence[float]) -> Resplit:
     """The risks and errors of the release with ε shared in this proportion."""
     if len(shares) != len(plan.queries):
-        raise InputError(
-            f"shares has {len(shares)} numbers: give {len(plan.queries)}, one for each query", parameter="shares"
-        )
+        raise InputError(f"shares has {len(shares)} numbers: give {len(plan.queries)}, one for each query", "shares")
     other = plan.shared(normalized_shares(shares))
     read = reread_risks(Setting(other, basis.scan, basis.relations), basis.risks, other.epsilon, None)
     risks = tuple(replace(r, planned=r.planned if r.recommended is None else r.recommended) for r in read)

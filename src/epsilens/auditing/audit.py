@@ -228,8 +228,7 @@ def _progress_callback(progress: bool | Callable[[AuditProgress], object]) -> Ca
         return progress
     if not isinstance(progress, bool):
         raise InputError(
-            f"progress is {type_phrase(progress)}: give True, or a function that is told how far it is",
-            parameter="progress",
+            f"progress is {type_phrase(progress)}: give True, or a function that is told how far it is", "progress"
         )
     if not progress:
         return None

@@ -131,14 +131,10 @@ def command_words(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise InputError(
-            f"command cannot be split into words ({error}): close its quotes", parameter="command"
-        ) from None
+        raise InputError(f"command cannot be split into words ({error}): close its quotes", "command") from None
     for place in ("{table}", "{out}"):
         if not any(place in word for word in words):
-            raise InputError(
-                f"command has no {place}: write it as in  python release.py {{table}} {{out}}", parameter="command"
-            )
+            raise InputError(f"command has no {place}: write it as in  python release.py {{table}} {{out}}", "command")
     if shutil.which(words[0]) is None:
         raise InputError(
             f"command starts with {words[0][:60]!r}, which is no program here: give its full path", parameter="command"

@@ -554,8 +554,7 @@ def _read_rows(table: object) -> tuple[list[Row], pa.Schema]:
         got = opened.engine.fetch(opened.table.limit(_MOST_ROWS + 1))
     if got.num_rows > _MOST_ROWS:
         raise InputError(
-            f"table has more than {_MOST_ROWS:,} rows: give a smaller one, the pair matters more than its size",
-            parameter="table",
+            f"table has more than {_MOST_ROWS:,} rows: give a smaller one, the pair matters more than its size", "table"
         )
     if got.num_rows < 2:
         raise InputError("table has fewer than two rows: give one with several people", parameter="table")

@@ -336,9 +336,7 @@ def _chosen_pairs(pairs: tuple[str, ...] | None) -> tuple[tuple[PairKind, ...], 
     known = [kind.value for kind in PairKind]
     for name in pairs:
         if name not in (*known, GROUPS_PAIR):
-            raise InputError(
-                f"pairs has {name[:40]!r}: give some of {', '.join(known)} and {GROUPS_PAIR}", parameter="pairs"
-            )
+            raise InputError(f"pairs has {name[:40]!r}: give some of {', '.join(known)} and {GROUPS_PAIR}", "pairs")
     return tuple(kind for kind in PairKind if kind.value in pairs), GROUPS_PAIR in pairs
 
 

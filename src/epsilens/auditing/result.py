@@ -173,8 +173,7 @@ def _parse_numbers(text: str) -> dict[str, float]:
             number = float(value)
         except ValueError:
             raise InputError(
-                f"claim has the part {part[:40]!r}: write name=number, separated by commas, with {_WAYS}",
-                parameter="claim",
+                f"claim has the part {part[:40]!r}: write name=number, separated by commas, with {_WAYS}", "claim"
             ) from None
         if name in numbers:
             raise InputError(f"claim says {name[:40]} twice: say it once", parameter="claim")
@@ -251,8 +250,7 @@ def _mechanism_claim(words: Sequence[str]) -> object:
         name, equals, value = rest.pop(0).partition("=")
         if not name.startswith("--") or not (equals or rest):
             raise InputError(
-                f"claim has {name[:40]!r}: write a mechanism and its options, such as  laplace --epsilon 1",
-                parameter="claim",
+                f"claim has {name[:40]!r}: write a mechanism and its options, such as  laplace --epsilon 1", "claim"
             )
         key = name.removeprefix("--").replace("-", "_")
         if key not in entry.takes:

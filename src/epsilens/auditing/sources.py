@@ -241,8 +241,7 @@ def check_inputs_differ(d0: object, d1: object) -> None:
             alike = False
     if alike:
         raise InputError(
-            "d0 and d1 are the same: give two inputs that differ in one person, or nothing can be told apart",
-            parameter="d1",
+            "d0 and d1 are the same: give two inputs that differ in one person, or nothing can be told apart", "d1"
         )
 
 

@@ -527,9 +527,7 @@ def parse_query(text: str | Query) -> Query:
     if bounds is not None:
         numbers = re.fullmatch(rf"\s*({_NUMBER})\s*(?:,|\s)\s*({_NUMBER})\s*", bounds)
         if not numbers:
-            raise InputError(
-                f"query is {text!r}: give the bounds as two numbers, as in 'bounds 0 77'", parameter="query"
-            )
+            raise InputError(f"query is {text!r}: give the bounds as two numbers, as in 'bounds 0 77'", "query")
         limits = float(numbers[1]), float(numbers[2])
     if where is not None:
         parse(where, "where")
@@ -570,8 +568,7 @@ def _from_sql(text: str) -> Query:
     found = read_select(text, "query")
     if found.distinct is not None:
         raise InputError(
-            f"query is {text!r}: COUNT(DISTINCT …) is for a plan, which names its person column; give COUNT(*)",
-            parameter="query",
+            f"query is {text!r}: COUNT(DISTINCT …) is for a plan, which names its person column; give COUNT(*)", "query"
         )
     kinds = {"count": QueryKind.COUNT, "sum": QueryKind.SUM, "average": QueryKind.AVERAGE}
     return Query(kinds[found.aggregate], found.column, found.where, found.by, found.bounds)

@@ -64,8 +64,7 @@ def serialize(experiment: Experiment) -> list[Record]:
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)",
-            parameter="experiment",
+            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)", "experiment"
         )
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
@@ -181,8 +180,7 @@ def deserialize(parts: Sequence[Record]) -> Experiment:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise InputError(
-            "the ledger speaks of a release that cannot be built again: it was changed by other hands",
-            parameter="ledger",
+            "the ledger speaks of a release that cannot be built again: it was changed by other hands", "ledger"
         ) from None
 
 
@@ -283,8 +281,7 @@ def experiment_neighbours(experiment: Experiment) -> Relation:
     """How the two tables of an experiment differ; only such can be entered in a ledger."""
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)",
-            parameter="experiment",
+            f"experiment is {type_phrase(experiment)}: give one, such as el.laplace(epsilon=1.0)", "experiment"
         )
     if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
         raise InputError(

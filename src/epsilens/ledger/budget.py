@@ -100,8 +100,7 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {type_phrase(experiment)}: give what laplace, gaussian and the like return",
-            parameter="experiment",
+            f"experiment is {type_phrase(experiment)}: give what laplace, gaussian and the like return", "experiment"
         )
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
@@ -171,8 +170,7 @@ def normalized_name(name: str, value: object, *, needed: str = "") -> str:
         raise InputError(f"{name} is empty: {needed}", parameter=name)
     if len(text) > _LONGEST or not text.isprintable():
         raise InputError(
-            f"{name} is too long or has characters that cannot be printed: give up to {_LONGEST} letters",
-            parameter=name,
+            f"{name} is too long or has characters that cannot be printed: give up to {_LONGEST} letters", name
         )
     return text
 

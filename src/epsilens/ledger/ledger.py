@@ -111,8 +111,7 @@ class Ledger(SentenceResult):
         """Every account, by the people it is about."""
         if not self.store.exists:
             raise InputError(
-                f"there is no ledger at {self.store.name}: a limit or a release makes one; check the name",
-                parameter="ledger",
+                f"there is no ledger at {self.store.name}: a limit or a release makes one; check the name", "ledger"
             )
         return accounts_of(self.store.read())
 
@@ -198,8 +197,7 @@ class Ledger(SentenceResult):
             state = _state(name, writer)
             if state.limits is not None and state.limits.partition != set_to.partition and state.counted:
                 raise InputError(
-                    f"the parts of {state.name!r} are set with its first limit: keep partition as it is",
-                    parameter="partition",
+                    f"the parts of {state.name!r} are set with its first limit: keep partition as it is", "partition"
                 )
             # Nothing had a part before there was a partition, so this is what every part has paid.
             if (found := set_to.exceeded(state.spent)) is not None:
@@ -277,8 +275,7 @@ class Ledger(SentenceResult):
             state.fits(experiment, body["part"])
             if part is not None and partition and state.limits and state.limits.partition != partition:
                 raise InputError(
-                    f"the parts of {state.name!r} are no longer by {partition!r}: nothing was spent, try again",
-                    parameter="part",
+                    f"the parts of {state.name!r} are no longer by {partition!r}: nothing was spent, try again", "part"
                 )
             state.check(charge, body["part"])
             entry = writer.append(EntryKind.RESERVED, uuid.uuid4().hex, body)
@@ -369,9 +366,7 @@ def _state(account: str, writer: Writer) -> Account:
 def _refuse_confusable(account: str, others: Sequence[str]) -> None:
     """Refuse a new name that may be taken for one of the others."""
     if account not in others and (found := [name for name in others if confusable(name, account)]):
-        raise InputError(
-            f"account is {account!r}, but the ledger calls them {found[0]!r}: use that name", parameter="account"
-        )
+        raise InputError(f"account is {account!r}, but the ledger calls them {found[0]!r}: use that name", "account")
 
 
 def _addresses(body: Record) -> list[str]:

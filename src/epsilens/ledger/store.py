@@ -100,8 +100,7 @@ class Store:
     def __init__(self, url: str | os.PathLike[str]) -> None:
         if not isinstance(url, str | os.PathLike):
             raise InputError(
-                f"ledger is {type_phrase(url)}: give a file, such as ledger.db, or an address of PostgreSQL",
-                parameter="ledger",
+                f"ledger is {type_phrase(url)}: give a file, such as ledger.db, or an address of PostgreSQL", "ledger"
             )
         self._sa = require("sqlalchemy", "a ledger", "release")
         self._engine, self.name, self.path = self._opened(os.fspath(url))
@@ -136,8 +135,7 @@ class Store:
         said = address_of(url).filled
         if said.table:
             raise InputError(
-                f"ledger is {masked(url)[:80]!r}: name the database alone, the ledger has its own table",
-                parameter="ledger",
+                f"ledger is {masked(url)[:80]!r}: name the database alone, the ledger has its own table", "ledger"
             )
         password = said.password
         if password is None and not os.environ.get("PGPASSWORD") and os.environ.get("EPSILENS_PASSWORD"):
@@ -175,9 +173,7 @@ class Store:
                 )
             return True
         if self.path is not None and found.get_table_names():
-            raise InputError(
-                f"{self.name} is a database of something else: give another name for the ledger", parameter="ledger"
-            )
+            raise InputError(f"{self.name} is a database of something else: give another name for the ledger", "ledger")
         return False
 
     def read(self) -> list[LedgerEntry]:
@@ -208,9 +204,7 @@ class Store:
             raise InputError(
                 f"line {row['seq']} of {self.name} cannot be read: it was changed by other hands", parameter="ledger"
             ) from None
-        raise InputError(
-            f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
-        )
+        raise InputError(f"{self.name} was written by a newer epsilens: install that version to use it", "ledger")
 
     def unchanged(self, entries: list[LedgerEntry]) -> list[LedgerEntry]:
         """The lines of one account, once each is as it was written."""
@@ -259,8 +253,7 @@ class Store:
                 yield connection
         except errors.IntegrityError:
             raise InputError(
-                f"somebody else wrote into {self.name} at the same moment: nothing was spent, try again",
-                parameter="ledger",
+                f"somebody else wrote into {self.name} at the same moment: nothing was spent, try again", "ledger"
             ) from None
         except UnicodeDecodeError:  # of a schema, which the driver reads without a word of its own
             raise InputError(f"the ledger {self.name} {_DAMAGED}", parameter="ledger") from None

@@ -187,9 +187,7 @@ def _kind(name: str, kind: dt.DataType) -> str:
     for test, word in _KINDS.items():
         if getattr(kind, f"is_{test}")():
             return word
-    raise InputError(
-        f"column {name!r} is a {kind}, which a script does not read: release it with epsilens", parameter="script"
-    )
+    raise InputError(f"column {name!r} is a {kind}, which a script does not read: release it with epsilens", "script")
 
 
 def _query(plan: Release, need: Need) -> dict[str, object]:

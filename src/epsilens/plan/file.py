@@ -243,9 +243,7 @@ def read_release(source: str | Path | Mapping[str, object] | Release) -> Release
         return _validate(dict(source), {}, "release")
     if not isinstance(source, str | os.PathLike):
         raise InputError(
-            f"release is {type_phrase(source)}: give a YAML file, YAML text or a mapping",
-            parameter="release",
-            value=source,
+            f"release is {type_phrase(source)}: give a YAML file, YAML text or a mapping", "release", source
         )
     text, name = (
         (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
@@ -264,8 +262,7 @@ def _text(path: Path) -> str:
         raise InputError(f"release is {named!r}: {reason}; give a readable YAML file", parameter="release") from None
     if text is None:
         raise InputError(
-            f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
-            parameter="release",
+            f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release", "release"
         )
     return text
 

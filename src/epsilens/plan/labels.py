@@ -53,9 +53,7 @@ def read_labels(
         tuple(_read(part, kind, name) for part, kind, name in zip(label, types, names, strict=True)) for label in given
     )
     if len(set(made)) < len(made):
-        raise InputError(
-            "groups has a name twice, written in two ways: give each once, as the table has it", parameter="groups"
-        )
+        raise InputError("groups has a name twice, written in two ways: give each once, as the table has it", "groups")
     return made
 
 

@@ -394,14 +394,11 @@ class Start(Result):
                 file.write(self.yaml)
         except FileExistsError:
             raise InputError(
-                f"path is {str(path)[:80]!r}, which exists: give another name, or force=True to replace it",
-                parameter="path",
+                f"path is {str(path)[:80]!r}, which exists: give another name, or force=True to replace it", "path"
             ) from None
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it cannot be written"
-            raise InputError(
-                f"path is {str(path)[:80]!r}: {why}, so give a file that can be written", parameter="path"
-            ) from None
+            raise InputError(f"path is {str(path)[:80]!r}: {why}, so give a file that can be written", "path") from None
         return path
 
     def to_dict(self) -> dict[str, Any]:

@@ -200,8 +200,7 @@ def check_single_part(opened: OpenTable, plan: Release, partition: str) -> None:
     kind = column.type()
     if not (kind.is_string() or kind.is_integer()):
         raise InputError(
-            f"{partition!r} holds neither words nor whole numbers, by which parts are known: {_INSTEAD[3:]}",
-            parameter="part",
+            f"{partition!r} holds neither words nor whole numbers, by which parts are known: {_INSTEAD[3:]}", "part"
         )
     if plan.data.owner is None:
         return  # a row is a person
@@ -436,9 +435,7 @@ def _check_limits(plan: Release, given: Assessment | None) -> None:
     assessment.
     """
     if given is not None and given.release.digest() != plan.digest():
-        raise InputError(
-            "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
-        )
+        raise InputError("the plan is not the one that was assessed: assess it again, nothing was spent", "assessment")
     if given is not None and given.exceeded:
         verdict, needed = given.verdict, needed_epsilon(given.queries)
         keeps = f"ε = {verdict.recommended if verdict.over_risk else needed:g} keeps them"
@@ -470,9 +467,7 @@ def _partition(job: _ReleaseJob, book: Ledger | None) -> str:
     if job.part is None:
         return ""
     if book is None:
-        raise InputError(
-            "part is counted in a ledger, and there is none: name one, or leave part out", parameter="part"
-        )
+        raise InputError("part is counted in a ledger, and there is none: name one, or leave part out", "part")
     account = book.account(job.account)
     account.fits(job.promise.experiment, job.part)
     column = account.limits.partition if account.limits is not None else ""

@@ -160,13 +160,10 @@ class CorrelationRequest:
     def _check_noise(self) -> None:
         if self.sigma is not None and self.model is not DependenceModel.NORMAL:
             raise InputError(
-                f"sigma is for model='normal': with model={self.model!r} give scale or epsilon (Laplace noise)",
-                parameter="sigma",
+                f"sigma is for model='normal': with model={self.model!r} give scale or epsilon (Laplace noise)", "sigma"
             )
         if self.sigma is None and not self.own_noise:
-            raise InputError(
-                "own_noise is for sigma (Gaussian noise): leave it out, or give sigma", parameter="own_noise"
-            )
+            raise InputError("own_noise is for sigma (Gaussian noise): leave it out, or give sigma", "own_noise")
 
     def _check_layout(self, by: str | None, size: int | None, person: str | None, time: str | None) -> None:
         """Which of the three layouts of a table is meant, or a sentence on what is missing."""
@@ -178,9 +175,7 @@ class CorrelationRequest:
         if by is not None and person is not None:
             raise InputError("give by (rows in groups) or person and time (a person over time), not both")
         if by is None and size is not None:
-            raise InputError(
-                "size is for by, the column that puts rows into groups: leave it out or give by", parameter="size"
-            )
+            raise InputError("size is for by, the column that puts rows into groups: leave it out or give by", "size")
         if by is not None and self.model is not DependenceModel.NORMAL:
             raise InputError(
                 f"model is {self.model!r}: rows in groups (by) are related by model='normal' only", parameter="model"
@@ -193,8 +188,7 @@ class CorrelationRequest:
         long = "by" if by is not None else "person and time" if person is not None else ""
         if long and len(names) != 1:
             raise InputError(
-                f"columns has {len(names)} names: with {long} give the one column that holds the values",
-                parameter="columns",
+                f"columns has {len(names)} names: with {long} give the one column that holds the values", "columns"
             )
         if not long and len(names) == 1:
             raise InputError(
@@ -210,9 +204,7 @@ class CorrelationRequest:
         weights = checks.real("query", self.query)
         if weights.shape != (n,):
             many = f"{weights.size} weights" if weights.ndim else "one number"
-            raise InputError(
-                f"query has {many} for {n} records: give 'sum' or one weight for each record", parameter="query"
-            )
+            raise InputError(f"query has {many} for {n} records: give 'sum' or one weight for each record", "query")
         if not weights.any():
             raise InputError("query has only weights of 0: give at least one that is not, or 'sum'", parameter="query")
         return weights
@@ -241,8 +233,7 @@ def _bounds(bounds: object, names: Sequence[str]) -> dict[str, Bounds]:
         unknown = [name for name in bounds if name not in names]
         if unknown:
             raise InputError(
-                f"bounds has {unknown[0]!r}, which is not among the columns: give {names[0]!r} and the like",
-                parameter="bounds",
+                f"bounds has {unknown[0]!r}, which is not among the columns: give {names[0]!r} and the like", "bounds"
             )
         pairs = dict(bounds)
     else:
@@ -252,9 +243,7 @@ def _bounds(bounds: object, names: Sequence[str]) -> dict[str, Bounds]:
         elif numbers.shape == (len(names), 2):
             pairs = dict(zip(names, numbers, strict=True))
         else:
-            raise InputError(
-                f"bounds is {bounds!r}: give (lowest, highest), or such a pair for each column", parameter="bounds"
-            )
+            raise InputError(f"bounds is {bounds!r}: give (lowest, highest), or such a pair for each column", "bounds")
     made = {}
     for name, pair in pairs.items():
         ends = checks.real(f"bounds of {name!r}", pair)
@@ -331,9 +320,7 @@ def _reach(names: Sequence[str], limits: Mapping[str, Bounds], asked: Correlatio
     if asked.reach is not None:
         given = checks.positive("reach", asked.reach)
         if given.shape not in ((), (n,)):
-            raise InputError(
-                f"reach has {given.size} numbers for {n} records: give one, or one for each", parameter="reach"
-            )
+            raise InputError(f"reach has {given.size} numbers for {n} records: give one, or one for each", "reach")
         reach = np.broadcast_to(given, (n,)).astype(float)
     elif not limits:
         notes.append("Leakage is about a change of 1 in the record's value; give bounds for its whole range.")
@@ -408,8 +395,7 @@ def _check_moments(found: Moments) -> None:
     for name, low, high, variance in zip(found.names, found.low, found.high, np.diag(found.cov), strict=True):
         if low == high:
             raise InputError(
-                f"columns has {name!r}, which is {low:g} in every row: leave it out, it depends on nothing",
-                parameter="columns",
+                f"columns has {name!r}, which is {low:g} in every row: leave it out, it depends on nothing", "columns"
             )
         if variance <= 0:
             raise InputError(
@@ -498,9 +484,7 @@ def _chain(opened: OpenTable, asked: CorrelationRequest) -> CorrelationEstimate:
             found, shown = step_counts(_records(opened, asked)), asked.columns
     length = len(shown)
     if len(found.values) < 2:
-        raise InputError(
-            f"columns has only the value {found.values[0]:g}: there is nothing to tell apart", parameter="columns"
-        )
+        raise InputError(f"columns has only the value {found.values[0]:g}: there is nothing to tell apart", "columns")
     weights = asked.weights(length)
     reach = np.full(length, found.values[-1] - found.values[0])
     noise = asked.noise(float(np.max(np.abs(weights) * reach)))

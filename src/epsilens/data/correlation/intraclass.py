@@ -453,9 +453,7 @@ def relatedness_estimate(found: GroupSums, method: UpperEnd, column: str, by: st
     groups, rows = float(c.sum()), float(a @ c)
     if groups < 2 or rows <= groups:
         what = "one group" if groups < 2 else "no group with two members"
-        raise InputError(
-            f"by is {by!r}: it has {what}; give a column that puts rows into several groups", parameter="by"
-        )
+        raise InputError(f"by is {by!r}: it has {what}; give a column that puts rows into several groups", "by")
     fit = variances(found)
     if fit is None:
         raise InputError(

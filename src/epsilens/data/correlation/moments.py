@@ -361,8 +361,7 @@ def times_of(engine: Engine, rows: ir.Table, person: str, time: str) -> list[obj
         )
     if len(got) < 2:
         raise InputError(
-            f"time is {time!r}, which has {len(got)} different values: give a column with at least two",
-            parameter="time",
+            f"time is {time!r}, which has {len(got)} different values: give a column with at least two", "time"
         )
     return sorted(row["t"] for row in got)  # here, where text has one order
 

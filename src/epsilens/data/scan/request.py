@@ -92,8 +92,7 @@ class NoiseAttack:
         made = cls(Noise(noise), delta, known)
         if (delta is not None) != (made.noise is Noise.GAUSSIAN):
             raise InputError(
-                f"delta is {delta!r} with {noise} noise: gaussian noise needs a delta, the others take none",
-                parameter="delta",
+                f"delta is {delta!r} with {noise} noise: gaussian noise needs a delta, the others take none", "delta"
             )
         for query in queries:
             if made.noise is Noise.GEOMETRIC and query.bounds is not None:
@@ -217,20 +216,16 @@ class ScanRequest:
         quasi = self.quasi_identifiers
         if not quasi:
             raise InputError(
-                "quasi_identifiers is empty: give at least one column an attacker may know",
-                parameter="quasi_identifiers",
+                "quasi_identifiers is empty: give at least one column an attacker may know", "quasi_identifiers"
             )
         twice = [n for n in quasi if quasi.count(n) > 1]
         if twice:
-            raise InputError(
-                f"quasi_identifiers has {twice[0]!r} twice: give each column once", parameter="quasi_identifiers"
-            )
+            raise InputError(f"quasi_identifiers has {twice[0]!r} twice: give each column once", "quasi_identifiers")
         for name in quasi:
             value_of(column_of(table, name, "quasi_identifiers"), "quasi_identifiers")
         if self.person is not None and self.person in quasi:
             raise InputError(
-                f"person is {self.person!r}, which is also a quasi-identifier: leave it out of one of them",
-                parameter="person",
+                f"person is {self.person!r}, which is also a quasi-identifier: leave it out of one of them", "person"
             )
         return len(quasi) if self.known_columns is None else self.known_columns
 
@@ -239,8 +234,7 @@ def _success_limit(at_most: float | Mapping[str, float] | None) -> float | None:
     if isinstance(at_most, Mapping):
         if set(at_most) != {"success"}:
             raise InputError(
-                f"at_most has {sorted(at_most)}: a scan limits 'success', as in {{'success': 0.55}}",
-                parameter="at_most",
+                f"at_most has {sorted(at_most)}: a scan limits 'success', as in {{'success': 0.55}}", "at_most"
             )
         at_most = at_most["success"]
     if at_most is None:

@@ -403,8 +403,7 @@ def _people_and_rows(
     if person is None:
         if max_rows not in (None, 1):
             raise InputError(
-                f"max_rows is {max_rows}: without a person column every row is a person; leave it out",
-                parameter="max_rows",
+                f"max_rows is {max_rows}: without a person column every row is a person; leave it out", "max_rows"
             )
         return None, 1, (), 1
     each = base.group_by("p").agg(n=base.count())

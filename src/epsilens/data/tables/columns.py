@@ -105,9 +105,7 @@ def numbers_of(data: object, column: str, *, person: str | None = None, engine: 
         table = opened.table
         values = value_of(column_of(table, column, "column"), "column")
         if not values.type().is_numeric():
-            raise InputError(
-                f"column is {column!r} of type {values.type()}: give a column of numbers", parameter="column"
-            )
+            raise InputError(f"column is {column!r} of type {values.type()}: give a column of numbers", "column")
         made = {"x": values.cast("float64")}
         if person is not None:
             made["p"] = value_of(column_of(table, person, "person"), "person")
@@ -118,14 +116,12 @@ def numbers_of(data: object, column: str, *, person: str | None = None, engine: 
         got = opened.engine.fetch(rows.select("x").limit(MOST_PEOPLE + 1))
     if got.num_rows > MOST_PEOPLE:
         raise InputError(
-            f"table has more than {MOST_PEOPLE:,} people: give n and the range of their values instead",
-            parameter="table",
+            f"table has more than {MOST_PEOPLE:,} people: give n and the range of their values instead", "table"
         )
     numbers = np.asarray(got.column("x").to_numpy(), dtype=float)
     if numbers.size < 2:
         raise InputError(
-            f"column is {column!r} with {numbers.size} values: give a column with two people or more",
-            parameter="column",
+            f"column is {column!r} with {numbers.size} values: give a column with two people or more", "column"
         )
     return numbers
 

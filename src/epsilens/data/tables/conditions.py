@@ -96,9 +96,7 @@ def condition(table: ir.Table, text: str, what: str = "where") -> ir.BooleanValu
             parameter=what,
         ) from error
     if not is_boolean:
-        raise InputError(
-            f"{what} is {_short(text)}: it is not a condition; compare something, as in 'age > 30'", parameter=what
-        )
+        raise InputError(f"{what} is {_short(text)}: it is not a condition; compare something, as in 'age > 30'", what)
     return built.fill_null(False)
 
 

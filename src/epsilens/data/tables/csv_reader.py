@@ -427,8 +427,7 @@ def _typed_copy(
     for name, _, other in looked[1:]:
         if other.names != found.names:
             raise InputError(
-                f"table is {path!r}: {name} and {first} have different columns; give files of one table",
-                parameter="table",
+                f"table is {path!r}: {name} and {first} have different columns; give files of one table", "table"
             )
     samples = [_sampled_types(text, found) for _, text, found in looked]
     kinds = [common_type(each) for each in zip(*samples, strict=True)]

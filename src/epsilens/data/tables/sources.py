@@ -201,8 +201,7 @@ def _column(name: str, values: object) -> pyarrow.ChunkedArray:
             raise InputError(f"{what} holds {held}: give it one kind of value", parameter="table") from None
         held = "whole numbers beyond 64 bits" if kinds == ["int"] else kinds[0] if kinds else "nothing"
         raise InputError(
-            f"{what} holds {held}, which no engine stores: turn it into text or numbers, or leave it out",
-            parameter="table",
+            f"{what} holds {held}, which no engine stores: turn it into text or numbers, or leave it out", "table"
         ) from None
     return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
 

@@ -220,9 +220,7 @@ def _from_spark(data: DataFrame, engine: object) -> OpenTable:
     session = data.sparkSession
     own = engine is None or engine in ("spark", "pyspark") or engine is session
     if not own and getattr(engine, "_session", None) is not session:
-        raise InputError(
-            f"engine is {_engine_label(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
-        )
+        raise InputError(f"engine is {_engine_label(engine)}, but the frame lives on Spark: leave engine out", "engine")
     check_names(data.columns, "the frame")
     made = on_session(session)
     try:

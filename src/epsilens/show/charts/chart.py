@@ -207,8 +207,7 @@ class Charts:
         given = beside(len(self.charts)) if axes is None else axes
         if not checks.has_length(given) or len(given) != len(self.charts):
             raise InputError(
-                f"axes is not {len(self.charts)} matplotlib axes, one for each chart: give as many, or none",
-                parameter="axes",
+                f"axes is not {len(self.charts)} matplotlib axes, one for each chart: give as many, or none", "axes"
             )
         for chart, ax in zip(self.charts, given, strict=True):
             plot(chart.definition(), ax)
@@ -246,15 +245,11 @@ def _saved(path: Any, ways: Mapping[str, Callable[[], bytes]]) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise InputError(
-            f"path is {type_phrase(path)}: give the name of a file", parameter="path", value=path
-        ) from None
+        raise InputError(f"path is {type_phrase(path)}: give the name of a file", "path", path) from None
     if target.suffix.lower() not in ways:
         *most, last = ways
         allowed = f"{', '.join(most)} or {last}" if most else last
-        raise InputError(
-            f"path is {str(path)[:80]!r}: give a name that ends in {allowed}", parameter="path", value=path
-        )
+        raise InputError(f"path is {str(path)[:80]!r}: give a name that ends in {allowed}", "path", path)
     made = ways[target.suffix.lower()]()
     try:
         target.write_bytes(made)

@@ -312,9 +312,7 @@ def plot(spec: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     except ImportError:
         raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
     if ax is not None and not isinstance(ax, Axes):
-        raise InputError(
-            f"ax is {type_phrase(ax)}: give matplotlib axes, or nothing to have some made", parameter="ax", value=ax
-        )
+        raise InputError(f"ax is {type_phrase(ax)}: give matplotlib axes, or nothing to have some made", "ax", ax)
     drawn = resolved(spec, LIGHT)
     if ax is None:
         pad = spec["padding"]
