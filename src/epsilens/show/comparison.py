@@ -159,7 +159,7 @@ def _ranged(found: Sweep) -> str:
     asked = next((each for each in found.readings if each.name == "success"), None)
     if asked is None:
         return ""
-    values = found["success"]
+    values = found.values["success"]
     values = values[np.isfinite(values)]
     if not values.size:
         return ""

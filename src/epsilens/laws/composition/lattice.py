@@ -91,9 +91,10 @@ def added_lattices(parts: Sequence[tuple[Lattice, float]]) -> Lattice:
         only0, only1, leak = (math.fsum(w * getattr(s, name) for s, w in sides) for name in ("only0", "only1", "leak"))
         return LatticeSide(start, total, only0, only1, leak)
 
-    sides = map(side, ("upper", "lower", "upper_back", "lower_back"))
+    upper, lower, upper_back, lower_back = map(side, ("upper", "lower", "upper_back", "lower_back"))
     kappa, rho = max(one.kappa for one, _ in parts), max(one.rho for one, _ in parts) + 1e-15
-    return Lattice(first.c, first.dt, *sides, kappa, rho, all(one.exact for one, _ in parts))
+    exact = all(one.exact for one, _ in parts)
+    return Lattice(first.c, first.dt, upper, lower, upper_back, lower_back, kappa, rho, exact)
 
 
 def _halves(
