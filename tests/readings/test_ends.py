@@ -264,7 +264,9 @@ def test_what_is_known_exactly_has_one_end() -> None:
 
 
 def test_what_only_looks_like_an_end_has_two() -> None:
-    """A share that rounds to 1, a mass that is no double, and 1 less a prior that is none."""
+    """A share that rounds to 1, a mass and a loss that are no doubles, and 1 less a prior that is none."""
+    low, high = el.mechanisms.geometric(epsilon=1.0, sensitivity=7, shift=1).bracket("delta", epsilon=1 / 7)
+    assert low == 0 < mpf(1) / 7 - mpf(1 / 7) < high < 1e-15  # δ is at most ε − 1/7 there
     low, high = el.gaussian(psi=100.0).bracket("advantage")
     assert low < high == 1
     low, high = el.gaussian(sigma=1.0).bracket("delta", epsilon=700.0)

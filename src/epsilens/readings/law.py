@@ -355,11 +355,13 @@ def _inverse_ends(law: Law, low: Array, high: Array, value: Array, delta: Array,
 def _known_exactly(law: Law, reading: str, given: Mapping[str, Array], value: Array, loss: object) -> Mask:
     """Where a value is no result of rounding."""
     forward = law.max_llr()
+    most = np.maximum(forward, law.reverse().max_llr())
+    sure = law.loss_given | (most == (loss if isinstance(loss, float | np.ndarray) else math.nan))
     exact = np.isinf(value) | ((value == 1) & (law.only1 == 1))
     if reading == "delta":
-        exact = exact | ((value == 0) & (given["epsilon"] >= np.maximum(forward, law.reverse().max_llr())))
+        beyond = np.where(sure, most, most * (1 + _UNITS * _UNIT * (1 + law.carried)))
+        exact = exact | ((value == 0) & (given["epsilon"] >= beyond))
     elif reading == "epsilon":
-        sure = law.loss_given | (value == (loss if isinstance(loss, float | np.ndarray) else math.nan))
         exact = exact | ((given["delta"] == 0) & sure) | (given["delta"] == 1)
     elif reading == "posterior" or (reading == "precision" and "fpr" in given):
         exact = exact | ((value == 1) & np.isinf(forward) & (given.get("fpr", 0.0) == 0))
