@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .catalogue.mechanisms import MECHANISMS
 from .catalogue.readings import find_reading
+from .certificate import Certificate, certificate
 from .checks import Array, Real, Several, float_or_array
 from .errors import InputError
-from .numerics.formatting import short_repr
-from .numerics.values import FrozenMapping, ValueSemantics, fingerprint
-from .overview import USUAL, Overview, curves, many_readings, overview
+from .numerics.values import FrozenMapping, ValueSemantics
+from .overview import USUAL, Overview, curves, experiment_repr, many_readings, overview
 from .readings import curve, guesses
 from .readings.law import Exactness, Law, ends, map_members
 from .results import ChartLike, ChartsLike, Result, presenter
@@ -29,14 +28,6 @@ if TYPE_CHECKING:
 
 _MOST_TIMES = 10**9
 _LEAST_LEVEL = 1e-100  # of errors that μ looks at
-
-#: What a repr leaves out: what nobody changed, and what follows from the rest.
-_USUAL: dict[str, object] = {"sensitivity": 1.0, "stretch": 1.0, "k": 2, "monotonic": False, "by": "exponential"}
-_USUAL |= {"neighbours": "add-remove", "calibration": "analytic", "noise": "laplace", "batches": "poisson"}
-_USUAL |= dict.fromkeys(("above", "participations", "separation", "people"), 1)
-_FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
-_FOLLOWS |= {"rate": ("n", "batch"), "steps": ("n", "batch", "epochs")}
-_MOST = 160  # letters, then a repr names no further part of a composition
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,6 +179,38 @@ class Experiment(ValueSemantics, Result):
         if self.law.known is Exactness.BRACKET:  # that of a trade-off is asked of the recall
             self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
         return float_or_array(low), float_or_array(high)
+
+    def certificate(self, reading: str, **arguments: float) -> Certificate:
+        """A reading and its bracket in a form that can be checked without this software.
+
+        The independent checker (``python -m epsilens_checker FILE``) proves both ends in ball arithmetic from the
+        noise alone, or refutes them.
+
+        Parameters
+        ----------
+        reading : {"epsilon", "delta", "success", "advantage", "tradeoff"}
+            Which reading.
+        **arguments : float
+            Those of the reading: delta, epsilon or fpr.
+
+        Returns
+        -------
+        Certificate
+            ``save`` writes it.
+
+        Raises
+        ------
+        InputError
+            If the reading is none of these, infinite, or of laws that the checker does not know.
+
+        Examples
+        --------
+        >>> import epsilens as el
+        >>> made = el.dpsgd(sigma=1.0, rate=0.01, steps=100).certificate("epsilon", delta=1e-5)
+        >>> made.reading, made.at, round(made.upper, 2), len(made.releases)
+        ('epsilon', 1e-05, 0.72, 1)
+        """
+        return certificate(self, reading, arguments)
 
     def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Any, Any]:
         """Of each of many laws its own bracket."""
@@ -812,10 +835,7 @@ class Experiment(ValueSemantics, Result):
         return self if self.many else self.overview()._shown(pictures)
 
     def __repr__(self) -> str:
-        if self.parts:
-            return _composition_repr(self.parts)
-        reverse = ".reverse()" if self.worlds.reversed else ""
-        return f"{self.name}({_arguments_repr(self.parameters, self.origin)}){reverse}"
+        return experiment_repr(self)
 
 
 def require_independent(experiment: Experiment) -> Experiment:
@@ -861,34 +881,3 @@ def _joint(parts: tuple[tuple[Experiment, int], ...], worlds: Worlds) -> Experim
         )
     law, note = first.joint(answers)
     return Experiment(law, "composition", {"parts": sum(k for _, k in parts)}, worlds, (note,), parts)
-
-
-def _arguments_repr(parameters: Mapping[str, Any], origin: str) -> str:
-    """Where an experiment comes from, as an argument list."""
-    needed = MECHANISMS[origin].needs if origin in MECHANISMS else ()
-    left_out = {
-        name
-        for name, usual in _USUAL.items()
-        if name in parameters and name not in needed and fingerprint(parameters[name]) == fingerprint(usual)
-    }
-    left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
-    left_out |= {"psi"} if "sigma" in parameters else set()
-    left_out |= {"norm"}  # each noise has its own
-    if "shift" in parameters and fingerprint(parameters["shift"]) == fingerprint(parameters.get("sensitivity")):
-        left_out.add("shift")
-    shown = {name: value for name, value in parameters.items() if name not in left_out}
-    if origin == "dpsgd":  # lists that belong together are one argument
-        lists = {name: value for name, value in shown.items() if isinstance(value, list)}
-        shown = {name: value for name, value in shown.items() if name not in lists} | (
-            {"schedule": lists} if lists else {}
-        )
-    return ", ".join(f"{name}={short_repr(value)}" for name, value in shown.items())
-
-
-def _composition_repr(parts: tuple[tuple[Experiment, int], ...]) -> str:
-    shown: list[str] = []
-    for part, count in parts:
-        if shown and len(", ".join(shown)) > _MOST:
-            return f"compose({', '.join(shown)}, … {sum(count for _, count in parts)} in all)"
-        shown.append(repr(part) if count == 1 else f"{part!r}.repeat({count})")
-    return shown[0] if len(shown) == 1 else f"compose({', '.join(shown)})"

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import checks
-from .catalogue.mechanisms import CLAIMS
+from .catalogue.mechanisms import CLAIMS, MECHANISMS
 from .catalogue.readings import find_reading
+from .certificate import certifiable
 from .checks import Array
 from .errors import InputError
-from .numerics.formatting import ceil_digits
+from .numerics.formatting import ceil_digits, short_repr
+from .numerics.values import fingerprint
 from .readings.guesses import log_odds, odds
 from .readings.law import Exactness
 from .results import Result
@@ -75,7 +77,8 @@ class Overview(Result):
 
     ``best_f`` is (false-positive rate, recall) where Fβ is largest; ``sampled`` says that steps of normal noise are
     sampled, ``wide`` that readings are brackets, ``narrow`` that those shown are as narrow as was asked for,
-    ``reached`` that the experiment's own are, ``bounded`` that the release may be less risky. ``apart`` holds how
+    ``reached`` that the experiment's own are, ``bounded`` that the release may be less risky, ``certifiable`` that a
+    checker knows the pair. ``apart`` holds how
     often a known attack is right, and the most that any is, where they differ; ``within`` how far 95 of 100 answers
     stray at most. Of a ``choice``, ``hidden`` says whether its limit sees too little.
     """
@@ -93,6 +96,7 @@ class Overview(Result):
     apart: Point | None
     within: float | None
     reached: bool
+    certifiable: bool
     cases: tuple[CaseReadings, ...] = ()
     choice: Choice | None = field(default=None, kw_only=True)
     hidden: bool = field(default=False, kw_only=True)
@@ -150,7 +154,7 @@ def overview(
     sampled = _samples_normal(read_from)
     readings, narrow = _read(read_from, given)
     best_f = _best_f_point(read_from, readings["fbeta"].value, given["beta"], given["prior"])
-    facts = (bounded(e), _apart(e, given["prior"]), noise_reach(e), e.law.reached)
+    facts = (bounded(e), _apart(e, given["prior"]), noise_reach(e), e.law.reached, certifiable(e))
     return Overview(e, given, readings, best_f, sampled, bool(read_from.law.width), narrow, *facts)
 
 
@@ -495,3 +499,59 @@ def _profile(named: Named) -> tuple[tuple[CurvePoints, ...], float]:
         at = np.linspace(0, min(end, top), 81)
         lines.append(CurvePoints(label, e, at, np.maximum(e.delta(at), LEAST_DELTA), float(e.epsilon(1e-5))))
     return tuple(lines), top
+
+
+# -- an experiment in one line ------------------------------------------------------------------------------------
+
+#: What a repr leaves out: what nobody changed, and what follows from the rest.
+_USUAL_PARAMETERS: dict[str, object] = {
+    "sensitivity": 1.0,
+    "stretch": 1.0,
+    "k": 2,
+    "monotonic": False,
+    "by": "exponential",
+}
+_USUAL_PARAMETERS |= {"neighbours": "add-remove", "calibration": "analytic", "noise": "laplace", "batches": "poisson"}
+_USUAL_PARAMETERS |= dict.fromkeys(("above", "participations", "separation", "people"), 1)
+_FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
+_FOLLOWS |= {"rate": ("n", "batch"), "steps": ("n", "batch", "epochs")}
+_MOST_LETTERS = 160  # letters, then a repr names no further part of a composition
+
+
+def experiment_repr(e: Experiment) -> str:
+    """The calls that an experiment comes from."""
+    if e.parts:
+        return _composition_repr(e.parts)
+    reverse = ".reverse()" if e.worlds.reversed else ""
+    return f"{e.name}({_arguments_repr(e.parameters, e.origin)}){reverse}"
+
+
+def _arguments_repr(parameters: Mapping[str, Any], origin: str) -> str:
+    """Where an experiment comes from, as an argument list."""
+    needed = MECHANISMS[origin].needs if origin in MECHANISMS else ()
+    left_out = {
+        name
+        for name, usual in _USUAL_PARAMETERS.items()
+        if name in parameters and name not in needed and fingerprint(parameters[name]) == fingerprint(usual)
+    }
+    left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
+    left_out |= {"psi"} if "sigma" in parameters else set()
+    left_out |= {"norm"}  # each noise has its own
+    if "shift" in parameters and fingerprint(parameters["shift"]) == fingerprint(parameters.get("sensitivity")):
+        left_out.add("shift")
+    shown = {name: value for name, value in parameters.items() if name not in left_out}
+    if origin == "dpsgd":  # lists that belong together are one argument
+        lists = {name: value for name, value in shown.items() if isinstance(value, list)}
+        shown = {name: value for name, value in shown.items() if name not in lists} | (
+            {"schedule": lists} if lists else {}
+        )
+    return ", ".join(f"{name}={short_repr(value)}" for name, value in shown.items())
+
+
+def _composition_repr(parts: tuple[tuple[Experiment, int], ...]) -> str:
+    shown: list[str] = []
+    for part, count in parts:
+        if shown and len(", ".join(shown)) > _MOST_LETTERS:
+            return f"compose({', '.join(shown)}, … {sum(count for _, count in parts)} in all)"
+        shown.append(repr(part) if count == 1 else f"{part!r}.repeat({count})")
+    return shown[0] if len(shown) == 1 else f"compose({', '.join(shown)})"

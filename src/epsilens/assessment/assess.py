@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ..certificate import Certificate
 from ..data.queries import Query
 from ..data.scan.request import check_affordable
 from ..data.scan.result import Scan
@@ -113,6 +114,7 @@ class Assessment(ValueSemantics, Result):
     typical_then: TypicalRisk | None = None  # at the ε to choose instead
     guarantee: str = ""  # what a release of the plan says of itself, and the same at the ε to choose instead
     guarantee_then: str = ""
+    certificate: Certificate | None = None  # of the noise of the plan
     revealed_names: tuple[int, ...] = ()  # the queries whose groups' names may give a person away
     table_title: str = ""  # what its publisher calls a bundled table
     command: str = ""
@@ -303,6 +305,7 @@ def assess(
         plan, risks, accuracy, allowed, enough, None if unseen is None else within(unseen).recommended, left
     )
     instead = verdict.instead
+    promise = plan_guarantee(plan)
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
@@ -318,7 +321,8 @@ def assess(
         cautions=seen.cautions, room=room,
         typical_then=None if instead is None else typical_risk(plan, seen.people, instead),
         revealed_names=unprotected_names(plan), table_title=bundled_title(plan.data.public_name),
-        guarantee="" if unprotected_names(plan) else guarantee_sentence(plan, plan_guarantee(plan)),
+        guarantee="" if unprotected_names(plan) else guarantee_sentence(plan, promise),
+        certificate=promise.certificate,
         guarantee_then="" if instead is None else guarantee_sentence(plan, plan_guarantee(plan, instead), instead),
     )  # fmt: skip
     made._shown()

@@ -17,11 +17,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
 from ..catalogue.deployments import deployments
+from ..certificate import Certificate, success_certificate
 from ..data.queries import Noise, QueryKind
 from ..data.schema.inference import likely_owner
 from ..data.tables.columns import column_of, count_unparsed, value_of
@@ -67,6 +68,11 @@ class Guarantee:
     delta: float
     success: float
     exact: bool
+
+    @cached_property
+    def certificate(self) -> Certificate | None:
+        """That of the noise, beside which a name may give a person away with chance ``delta``; None if none is made."""
+        return success_certificate(self.experiment)
 
 
 def plan_guarantee(plan: Release, epsilon: float | None = None) -> Guarantee:

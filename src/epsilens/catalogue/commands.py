@@ -145,6 +145,17 @@ def _choose() -> tuple[Option, ...]:
     )
 
 
+def _certify() -> tuple[Option, ...]:
+    return (
+        _mechanism(claims=False),
+        *_noise(MECHANISMS),
+        _opt("reading", "epsilon, delta, success, advantage or tradeoff", "WORD", Panel.READING, shown="what is given"),
+        *(_param(name, shown="") for name in ("for_delta", "for_epsilon", "fpr")),
+        _opt("format", "How to write it", _FORMATS, Panel.OUTPUT, Input.WORD, default="json"),
+        _FILE,
+    )
+
+
 #: Which ledger, and whose account in it.
 _LEDGER = _opt("ledger", "A file of SQLite, or postgresql://user@host/database", "URL", default="ledger.db")
 _ACCOUNT = _opt("account", "Whom the releases are about", "NAME", shown="the only account")
@@ -307,7 +318,7 @@ _FIXED = {
     "ledger-check": _LEDGER_CHECK,
     "ledger-export": _LEDGER_EXPORT,
 }
-_BUILT = {"explain": _explain, "choose": _choose, "ledger-add": _ledger_add}
+_BUILT = {"explain": _explain, "choose": _choose, "certify": _certify, "ledger-add": _ledger_add}
 #: The commands whose options are declared here; of two words, with a dash between them.
 COMMANDS = (*_BUILT, *_FIXED)
 

@@ -35,7 +35,7 @@ from ..catalogue.readings import READINGS
 from ..errors import InputError, MissingExtra, suggestion
 from ..results import escape_controls
 from .console import RAW_OPTIONS, Format, Options, emit, run
-from .explain import choose, compare, difference, explain, identify, notions, reproduce, tamper
+from .explain import certify, choose, compare, difference, explain, identify, notions, reproduce, tamper
 from .plans import LEDGER, assess, audit, correlate, init, ledger, release, scan
 
 # ``epsilens serve``: the page, on this machine.
@@ -375,7 +375,7 @@ def _annotation(option: Option) -> Any:
 #: In the order of help, under their headings. Those the catalogue declares options for take what was said; the others
 #: spell theirs out.
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Noise and what it means": (explain, choose, compare),
+    "Noise and what it means": (explain, choose, compare, certify),
     "A table and its release": (init, scan, assess, release, audit, correlate),
     "One attack": (difference, tamper, identify),
     "More": (notions, reproduce, serve),

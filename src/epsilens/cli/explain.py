@@ -289,6 +289,22 @@ def choose(said: Options) -> None:
     show_repeatable(with_knowledge(chosen(choice), known), said, "choose", mechanism.key)
 
 
+def certify(said: Options) -> None:
+    """Write a number that can be checked without epsilens: python -m epsilens_checker FILE.
+
+    For example: epsilens certify dpsgd --sigma 1 --rate 0.01 --steps 1000 --delta 1e-5 --output certificate.json
+    """
+    mechanism = find_mechanism(said["mechanism"])
+    told = normalise_options(mechanism, said)
+    given = choice_arguments({name: told[name] for name in ("for_delta", "for_epsilon", "fpr")})
+    implied = {"delta": "epsilon", "epsilon": "delta", "fpr": "tradeoff"}
+    reading = said["reading"] or next((implied[name] for name in given), "success")
+    from ..catalogue.mechanisms import builder
+
+    experiment = builder(mechanism)(**builder_arguments(mechanism, told))
+    show(experiment.certificate(reading, **given), said["format"], said["output"])
+
+
 def notions(said: Options) -> None:
     """Say what another definition's ε promises; without options, list the definitions.
 

@@ -261,6 +261,12 @@ class Spending:
         found = self.body.get("part")
         return None if found is None or self.state is EntryKind.ADDED else str(found)
 
+    @property
+    def certificate(self) -> Record | None:
+        """What a checker reads of it, as it was entered; None where none was made."""
+        found = self.body.get("certificate")
+        return found if isinstance(found, dict) else None
+
     @cached_property
     def experiment(self) -> Experiment:
         """What it was, built again, with the chance that something beside the noise gave a person away."""
@@ -274,7 +280,8 @@ class Spending:
 
     def to_dict(self) -> dict[str, object]:
         told = {"id": self.id, "at": self.at, "by": self.by, "title": self.title, "state": self.state.value}
-        return {**told, "part": self.part, "charge": self.charge.to_dict(), "parts": list(self.body["parts"])}
+        kept = {"charge": self.charge.to_dict(), "parts": list(self.body["parts"]), "certificate": self.certificate}
+        return {**told, "part": self.part, **kept}
 
 
 def experiment_neighbours(experiment: Experiment) -> Relation:

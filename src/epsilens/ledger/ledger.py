@@ -30,6 +30,7 @@ from itertools import combinations
 from typing import ClassVar
 
 from .. import __version__
+from ..certificate import success_certificate
 from ..data.tables.address import without_password
 from ..errors import InputError, type_phrase
 from ..experiment import Experiment
@@ -304,10 +305,12 @@ class Ledger(SentenceResult):
             raise InputError(f"charge is {type_phrase(charge)}: give what charge_of returns", parameter="charge")
         if part is not None:
             part = normalized_name("part", part, needed="name the part, or leave it out")
+        certificate = success_certificate(experiment)
         return (
             {**told, "title": _printable(title), "parts": serialize(experiment), "charge": charge.to_dict()}
             | {"part": part, "neighbours": experiment_neighbours(experiment).value, **_signature()}
             | {"versions": package_versions(*_PACKAGES)}
+            | ({} if certificate is None else {"certificate": certificate.to_dict()})
         )
 
     def to_dict(self) -> dict[str, object]:

@@ -27,7 +27,7 @@ from ..laws.product import ProductFactor, product
 from ..numerics.special import log_binomial
 from ..readings.law import Exactness
 from ..worlds import RECORD, Worlds, WorldsKind, parse_relation, worlds_of_relation
-from .builders import vectorized
+from .builders import vectorized, with_provenance
 from .noise import exactly_one, privacy_loss_ratio
 
 # Noise of which finitely many likelihood ratios are seen when it is moved: geometric, staircase, and differences.
@@ -537,6 +537,7 @@ def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-
     return Experiment(Finite.claim(eps, d), name, parameters, notes=notes, worlds=worlds)
 
 
+@with_provenance
 def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
     """Any two lists of probabilities over the same outcomes, H0 first.
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from ..certificate import Certificate
 from ..data.queries import Noise, QueryKind
 from ..errors import EpsilensError, require
 from ..ledger.account import Account
@@ -341,6 +342,7 @@ class Published(ValueSemantics, Result):
     head: str = ""
     at: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    certificate: Certificate | None = None  # of the noise of the plan
     offered: tuple[PlannedAnswers, ...] = ()  # of a dry run: what would be published,
     room: tuple[RemainingBudget, ...] = ()  # and what of each limit would be left
 
@@ -360,6 +362,7 @@ class Published(ValueSemantics, Result):
             | {"answers": answers, "level": LEVEL, "lost": list(self.lost), "spent": dict(self.spent)}
             | {"account": self.account, "ledger": bool(self.ledger), "release": self.release, "head": self.head}
             | {"at": self.at, "versions": dict(self.versions), "plan": self.plan.public()}
+            | {"certificate": None if self.certificate is None else self.certificate.to_dict()}
             | {"offered": offered, "room": room}
         )
 

@@ -397,6 +397,7 @@ class _ReleaseJob:
             account=self.account, ledger="" if book is None else book.store.name, release=release, head=head,
             at=at or datetime.now(UTC).isoformat(timespec="seconds"),
             versions=package_versions("opendp", "ibis-framework", "duckdb"),
+            certificate=self.promise.certificate,
         )  # fmt: skip
 
     def write(self, made: Published) -> Published:

@@ -57,7 +57,7 @@ from .document import (
     flat,
     said,
 )
-from .presenters import Presented, finite
+from .presenters import CHECKED, Presented, finite
 from .presenters import table as table_of
 from .sentences import (
     Question,
@@ -486,6 +486,8 @@ class Explanation(Overviewed, Presented):
         how = (Paragraph(said(self.mechanism), Tone.HOW),) if self.mechanism else ()
         worlds = f"The two worlds compared: {e.h0}; {e.h1}. epsilens {__version__}."
         command = (Code(self.command),) if self.command else ()
+        if self.overview.certifiable and (certify := _certify(e)):
+            command = (*command, Paragraph(said(CHECKED), forms=Forms.PAGE), Code(certify, forms=Forms.PAGE))
         return Document(
             title(e),
             "What to set" if self.headline else "What one release tells",
@@ -643,6 +645,12 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     asked = [p for p in PARAMETERS.values() if p.panel in (Panel.ADVERSARY, Panel.READING) and p.usual is not None]
     options |= {p.name: given[p.name] for p in asked if p.name in given and given[p.name] != p.usual}
     return command_line("explain", name, options)
+
+
+def _certify(e: Experiment) -> str:
+    """The command that writes a certificate; empty of what no command can be written for."""
+    options = MECHANISMS[e.origin].reproduced(e.parameters) if e.origin in MECHANISMS else None
+    return "" if options is None else command_line("certify", e.origin, {**options, "output": "certificate.json"})
 
 
 def _claimed(claim: Claim) -> tuple[str, dict[str, object] | None]:

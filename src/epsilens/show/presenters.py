@@ -17,9 +17,10 @@ from .. import checks
 from ..errors import MissingExtra
 from ..overview import Overviewed
 from ..results import ChartLike, Result, escape_controls
-from .document import Code, Document, Forms, Paragraph, Section, said
+from .document import Code, Document, Fold, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
+    from ..certificate import Certificate
     from ..overview import Curves
     from .charts import Chart, Charts
 
@@ -42,6 +43,7 @@ _PRESENTERS = {
     "temporal": ("short_results", "of_temporal", ""),
     "clt": ("short_results", "of_clt", ""),
     "knowledge": ("short_results", "of_knowledge", "knowledge"),
+    "certificate": ("short_results", "of_certificate", "certificate_sentence"),
     "pair": ("short_results", "of_pair", "pair"),
     "mistaken": ("short_results", "of_mistaken", "mistaken"),
     "observed": ("short_results", "of_observed", "observed"),
@@ -56,6 +58,18 @@ _PRESENTERS = {
     "audited-cases": ("audit", "of_cases", "cases_sentence"),
     "audits": ("audit", "of_audits", "audits_sentence"),
 }
+
+
+#: Under every certificate.
+CHECKED = "This can be checked without epsilens: python -m epsilens_checker FILE, a program of its own (checker/)."
+
+
+def certificate_fold(c: Certificate | None) -> tuple[Fold, ...]:
+    """The file that the checker reads, behind its summary; nothing where there is none."""
+    if c is None:
+        return ()
+    listing = Code(c.to_json(), command=False)
+    return (Fold("How this can be checked without our software", (Paragraph(said(CHECKED)), listing)),)
 
 
 #: The charts of each kind of result: a module here, and what draws one by its name.

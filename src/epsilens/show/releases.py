@@ -41,6 +41,7 @@ from .document import (
     plain_table,
     said,
 )
+from .presenters import CHECKED, certificate_fold
 from .sentences import at_most, cost
 
 if TYPE_CHECKING:
@@ -277,6 +278,9 @@ def _know(account: Account) -> Section:
         told.append(
             f"Only ε also holds as a running total: whatever was chosen, this is ε = {cost(spent.epsilon)} so far."
         )
+    certified = sum(one.certificate is not None for one in account.releases)
+    if certified:
+        told.append(f"Export has a certificate for {certified:,} of {len(account.releases):,} releases. {CHECKED}")
     blocks: list[Block] = [Paragraph(said(text)) for text in told]
     if account.head:
         blocks.append(Paragraph(said("Kept elsewhere, the hash of the last line shows whether lines were cut off:")))
@@ -328,10 +332,11 @@ def of_release(made: Published) -> Document:
         text = "▲ This account has no limit: nothing refuses what is released next about the same people."
         costs.append(Paragraph(said(text), Tone.WARNING))
     listing = Code(json.dumps(made.plan.public(), indent=2, ensure_ascii=False), command=False)
+    folds = (Fold("The plan as it was released", (listing,)), *certificate_fold(made.certificate))
     sections += [
         Section("What they leave out", (Items(made.lost),)),
         Section("What it costs", tuple(costs)),
-        Section(PLAN, (Fold("The plan as it was released", (listing,)),), forms=Forms.PAGE),
+        Section(PLAN, folds, forms=Forms.PAGE),
     ]
     facts = [] if made.kind == "dry run" else [Fact("Released", _published_when(made.at))]
     facts += [Fact("Account", made.account)] if made.ledger else []

@@ -14,6 +14,7 @@ from ..results import join_words
 from .charts.findings import certainty_chart, legend
 from .document import (
     Cell,
+    Code,
     Column,
     Document,
     Fact,
@@ -29,7 +30,7 @@ from .document import (
     Tone,
     said,
 )
-from .presenters import Report, to_know
+from .presenters import CHECKED, Report, to_know
 from .sentences import at_most, number, small
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from ..attacks.identification import Identification
     from ..attacks.knowledge import Knowledge
     from ..attacks.misspecification import Mistaken, Observed
+    from ..certificate import Certificate
     from ..mechanisms.composition import Vector
     from ..mechanisms.training import Clt
 
@@ -73,6 +75,21 @@ def vector(v: Vector) -> str:
 
 
 of_vector = _only("A noisy vector", vector)
+
+
+def certificate_sentence(c: Certificate) -> str:
+    """What is claimed, and how it is checked."""
+    name = {"delta": "δ", "epsilon": "ε", "success": "the share of right guesses", "fnr": "the share missed"}
+    at = {"delta": "ε", "epsilon": "δ", "fnr": "a share of false alarms of"}
+    asked = "" if c.at is None else f" at {at[c.reading]}{' = ' if c.reading != 'fnr' else ' '}{c.at:g}"
+    ends = f"is {c.lower!r}" if c.lower == c.upper else f"lies between {c.lower!r} and {c.upper!r}"
+    return f"{name.get(c.reading, c.reading)}{asked} {ends}. {CHECKED}"
+
+
+def of_certificate(c: Certificate) -> Document:
+    """The claim, and the file that the checker reads."""
+    told = Paragraph(said(certificate_sentence(c)))
+    return Document("A certificate", _KIND, (told, Code(c.to_json(), command=False, forms=Forms.ALL)))
 
 
 def belief(value: float, objective: str) -> float:

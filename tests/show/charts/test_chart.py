@@ -8,7 +8,7 @@ import pickle
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -244,8 +244,9 @@ def test_charts_are_plain_definitions(experiment: el.Experiment, prior: float, f
 
 def test_a_chart_of_an_experiment(drawn: Chart) -> None:
     assert repr(drawn) == "Chart('roc')"
-    assert pickle.loads(pickle.dumps(drawn)) == drawn == copy.deepcopy(drawn) == el.laplace(epsilon=1.0).chart()
-    assert drawn != el.laplace(epsilon=2.0).chart()
+    same, other = (cast(Chart, el.laplace(epsilon=e).chart()) for e in (1.0, 2.0))
+    assert pickle.loads(pickle.dumps(drawn)) == drawn == copy.deepcopy(drawn) == same
+    assert drawn != other
     e = el.laplace(epsilon=1.0)
     with pytest.raises(el.InputError, match="name is 'pie': give one of 'roc', 'tradeoff', 'precision_recall'"):
         e.chart("pie")

@@ -279,7 +279,9 @@ def _rests(a: Assessment, at: _At) -> Section:
     first, then = disclosure(a, "sheet", "counts", larger=False)
     guarantee = a.guarantee_then if at.instead else a.guarantee
     promise = (f"What the release will say of itself: {guarantee}",) if guarantee else ()
-    return Section("What it rests on", (Items((*promise, before, alike, f"{first} {then}")),))
+    checked = "What the noise allows can be checked without our software: the report holds its certificate."
+    others = (before, alike, f"{first} {then}")
+    return Section("What it rests on", (Items((*promise, *others, *([checked] if a.certificate else []))),))
 
 
 def _signed(at: _At) -> Section:

@@ -54,7 +54,7 @@ from ..document import (
     plain_table,
     said,
 )
-from ..presenters import finite
+from ..presenters import certificate_fold, finite
 from ..scan import alone, population
 from ..sentences import people_of_100
 from .phrases import (
@@ -149,6 +149,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "relatives": relatives_data(a),
         "typical": None if a.typical is None else dict(vars(a.typical)),
         "guarantee": a.guarantee,
+        "certificate": None if a.certificate is None else a.certificate.to_dict(),
         "together": [{"people": k, "success": p} for k, p in a.together],
         "names": {"delta": a.figures[a.epsilon].names, "unsaid": list(a.revealed_names)},
         "split": None if a.split is None else _split(a.split),
@@ -752,8 +753,5 @@ def _reproduce(a: Assessment) -> Section:
     command = Fact("Command", a.command or "epsilens assess release.yaml", command=True)
     terms = (Fact(_RECORDED[key], text) for key, text in a.reproduce.items() if key in _RECORDED and text)
     listing = Code(json.dumps(release_values(a), indent=2, ensure_ascii=False), command=False)
-    return Section(
-        "How to reproduce",
-        (Facts((command, *terms)), Fold("The release as it was assessed", (listing,))),
-        forms=Forms.KEPT,
-    )
+    folds = (Fold("The release as it was assessed", (listing,)), *certificate_fold(a.certificate))
+    return Section("How to reproduce", (Facts((command, *terms)), *folds), forms=Forms.KEPT)
