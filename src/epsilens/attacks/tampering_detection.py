@@ -27,6 +27,7 @@ from ..mechanisms.noise import (
     noise_tail,
     two_sided_noise_quantile,
 )
+from ..numerics.formatting import json_value
 from ..numerics.values import ValueSemantics
 from ..results import SentenceResult, ShortResult
 from .tampering_power import MOST, boundary, checked_stretch, power_of
@@ -82,23 +83,11 @@ class Detection(ValueSemantics, SentenceResult, ShortResult):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite threshold is null."""
-        told: dict[str, object] = {
-            "published": self.published,
-            "expected": self.expected,
-            "difference": self.difference,
-            "noise": self.noise,
-            "scale" if self.noise == "laplace" else "sigma": self.unit,
-            "side": self.side,
-            "level": self.level,
-            "p_value": self.p_value,
-            "log_p_value": self.log_p_value,
-            "alarm": self.alarm,
-            "below": self.below if math.isfinite(self.below) else None,
-            "above": self.above if math.isfinite(self.above) else None,
-            "bias": self.bias,
-            "power": self.power,
-            "stretch": self.stretch,
-        }
+        told = {name: getattr(self, name) for name in ("published", "expected", "difference", "noise")}
+        told["scale" if self.noise == "laplace" else "sigma"] = self.unit
+        told |= {name: getattr(self, name) for name in ("side", "level", "p_value", "log_p_value", "alarm")}
+        told |= {"below": json_value(self.below), "above": json_value(self.above)}
+        told |= {"bias": self.bias, "power": self.power, "stretch": self.stretch}
         return told if self.adjusted is None else {**told, "adjusted_p_value": self.adjusted}
 
 

@@ -32,22 +32,6 @@ from ..show.charts.lines import Series
 from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, named_rows, read_paper, sweep
 
-__all__ = [
-    "Attack",
-    "Estimate",
-    "ages",
-    "clopper_pearson",
-    "crowded",
-    "estimate",
-    "exact_belief",
-    "lee_clifton",
-    "paper",
-    "recovered",
-    "rule_success",
-    "set_epsilon",
-    "tree",
-]
-
 _PEOPLE = 120
 _GRID = np.linspace(0.05, 20, 100)
 _COIN = Series("a coin", ((0.05, 0.5), (20, 0.5)), quiet=True)

@@ -16,8 +16,6 @@ from ..numerics.roots import root
 from ..show.charts.lines import Series
 from .items import Numbers, Paper, Record, curve, named_rows, read_paper, sweep
 
-__all__ = ["binormal", "binormal_auc", "epsilon_rdp", "epsilon_rdp_improved", "epsilon_tail", "loss_tail", "paper"]
-
 _DELTA = 1e-5
 _RATES = np.linspace(0, 1, 201)
 

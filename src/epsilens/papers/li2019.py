@@ -32,21 +32,6 @@ from ..show.charts.lines import Series
 from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, named_rows, read_paper
 
-__all__ = [
-    "abstract_search",
-    "algorithm1",
-    "algorithm2",
-    "beliefs",
-    "chain_rule",
-    "correlation_terms",
-    "figure4_normal",
-    "leakage",
-    "paper",
-    "random_graph",
-    "star",
-    "theorem3",
-]
-
 _RECORDS = 15
 _CONCENTRATION = 2.0
 _DRAWS = 30

@@ -28,8 +28,6 @@ from ..show.charts.lines import Series
 from ..show.sentences import number
 from .items import Numbers, Paper, Record, curve, entries, named_rows, read_paper, sweep
 
-__all__ = ["deniable", "lambda_corrected", "paper", "planar_laplace"]
-
 _RECALL = np.unique(np.concatenate([np.linspace(0.005, 1, 120), 1 - np.geomspace(1e-4, 0.05, 15)]))
 
 

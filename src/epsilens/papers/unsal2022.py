@@ -17,8 +17,6 @@ from ..numerics.roots import root
 from ..show.charts.lines import Series
 from .items import Numbers, Paper, Record, curve, named_rows, read_paper
 
-__all__ = ["paper"]
-
 _ALPHAS = np.unique(np.concatenate([np.linspace(0.001, 0.999, 150), np.geomspace(1e-4, 0.05, 30)]))
 
 
