@@ -18,8 +18,8 @@ from epsilens.cli.console import emit
 from epsilens.errors import EpsilensError, LimitError, MissingExtra
 from epsilens.show.assessment.phrases import headline, sentence
 from epsilens.show.assessment.tables import risk_table
-from epsilens.show.document import plain_table
-from epsilens.show.render.text import table_lines
+from epsilens.show.document import Document, plain_table
+from epsilens.show.render.text import to_text
 
 if TYPE_CHECKING:
     from epsilens.publish.answers import Published
@@ -111,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     folder = Path(given[0] if given else "demo")
     try:
         found = run(folder)
-        lines = [headline(found), "", sentence(found), "", *table_lines(risk_table(found), _WIDTH), ""]
+        lines = [headline(found), "", sentence(found), "", to_text(Document("", "", (risk_table(found),)), _WIDTH), ""]
         emit("\n".join(lines) + "\n", None)
         sys.stdout.flush()
         told = _release_lines(folder, found)
@@ -147,7 +147,7 @@ def _release_lines(folder: Path, found: Assessment) -> list[str]:
         *_wrap(f"Released at ε = {made.plan.epsilon:g}, for all sites together: by site this noise is too much."),
         *_wrap(made.guarantee),
         "",
-        *table_lines(plain_table(["95 times of 100 within", "Answer", "from", "to"], rows), _WIDTH),
+        to_text(Document("", "", (plain_table(["95 times of 100 within", "Answer", "from", "to"], rows),)), _WIDTH),
         "",
         *_wrap(spent),
         "",

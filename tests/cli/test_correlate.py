@@ -71,7 +71,7 @@ def test_a_person_over_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(*YEARS) == 0
     out = capsys.readouterr().out
     assert "4,328 people without a usable value at every time were left out." in out
-    assert "1,584 people of epsilens:rand-" in out
+    assert "1,584 people of epsilens:rand-hie" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(

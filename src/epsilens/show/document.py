@@ -17,11 +17,10 @@ class Forms(Flag):
     """Where a block is shown."""
 
     TEXT = auto()
-    TERMINAL = auto()
     MARKDOWN = auto()
     PAGE = auto()
     NOTEBOOK = auto()
-    RUNNING = TEXT | TERMINAL | MARKDOWN
+    RUNNING = TEXT | MARKDOWN
     KEPT = RUNNING | PAGE
     PICTURED = PAGE | NOTEBOOK
     ALL = KEPT | NOTEBOOK

@@ -10,20 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table as Columns
 from rich.text import Text
 
 from .. import document as doc
 
 WIDTH = 80
-#: Below this a table is told row by row.
-NARROW = 70
 #: A column of words needs this much room to stand beside its numbers.
 _WORDS = 24
-#: The first column is never cut below this.
+#: The first column is never narrower than this, or than what stands in it.
 _FIRST = 12
+_INDENT = "  "
 #: Stands for a space at which a line may not break: "50 of 100" stays together.
 _TIE = "\ue000"
 
@@ -40,14 +39,32 @@ def untie(text: str) -> str:
 
 def to_text(document: doc.Document, width: int = WIDTH) -> str:
     """The opening, then the sections, a blank line between pieces."""
-    flow = _Flow(width, document.headline)
-    if document.headline and not document.continued:
-        flow.chunks.append(document.headline)
-    flow.add(document.opening)
-    for section in document.sections:
-        if doc.Forms.TEXT in section.forms:
-            flow.section(section)
-    return untie("\n\n".join(flow.chunks))
+    return _running(document, width, styled=False)
+
+
+def to_terminal(document: doc.Document, width: int) -> str:
+    """The same with weight and colour where they help; NO_COLOR and TERM are followed."""
+    return _running(document, width, styled=True)
+
+
+def _running(document: doc.Document, width: int, *, styled: bool) -> str:
+    colours: Literal["auto"] | None = "auto" if styled else None
+    console = Console(
+        width=width,
+        color_system=colours,
+        force_terminal=styled,
+        force_jupyter=False,  # a notebook takes the text as any other reader does
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    with console.capture() as shown:
+        writer = _Writer(console, document.headline)
+        writer.opening(document.opening)
+        for section in document.sections:
+            if doc.Forms.TEXT in section.forms:
+                writer.section(section)
+    return untie("\n".join(line.rstrip(" ") for line in shown.get().removesuffix("\n").split("\n")))
 
 
 def heading(section: doc.Section) -> str:
@@ -68,167 +85,33 @@ def follows(block: doc.Block, before: doc.Block | None) -> bool:
             return False
 
 
-class _Flow:
-    """Pieces of text one after the other; some follow what came before without a gap."""
-
-    def __init__(self, width: int, headline: str = "") -> None:
-        self.width, self.headline = width, headline
-        self.chunks: list[str] = []
-        self.before: doc.Block | None = None
-
-    def add(self, blocks: Sequence[doc.Block]) -> None:
-        """The blocks that running text can show."""
-        for block in blocks:
-            made = _block(block, self.width, self.headline) if doc.Forms.TEXT in block.forms else []
-            if made and self.chunks and follows(block, self.before):
-                self.chunks[-1] += "\n" + made[0]
-            else:
-                self.chunks += made
-            self.before = block if made else self.before
-
-    def section(self, section: doc.Section) -> None:
-        """Blocks under their heading."""
-        if section.silent:
-            self.add(section.blocks)
-        else:
-            self.chunks += _headed(heading(section), section.blocks, self.width)
-            self.before = None
-
-
-def _headed(title: str, blocks: Sequence[doc.Block], width: int) -> list[str]:
-    """Blocks under their heading; a lead goes on in the heading's line."""
-    if blocks and isinstance(blocks[0], doc.Lead):
-        started = doc.Lead(blocks[0].paragraphs, continues=True)
-        inside = _Flow(width, title)
-        inside.add((started, *blocks[1:]))
-        return inside.chunks
-    inside = _Flow(width)
-    inside.add(blocks)
-    first, *rest = inside.chunks or [""]
-    return ["\n".join([_fill(title, width), first]), *rest] if first else []
-
-
-def _block(block: doc.Block, width: int, headline: str = "") -> list[str]:
-    match block:
-        case doc.Lead(paragraphs, continues):
-            told = [doc.flat(paragraph) for paragraph in paragraphs]
-            if continues and headline:
-                told[0] = f"{headline}: {told[0]}"
-            return [_fill(text, width) for text in told]
-        case doc.Status(text, over):
-            return [f"▲ {text}" if over else text]
-        case doc.Paragraph(said):
-            return [_fill(doc.flat(said), width)]
-        case doc.Notes(items):
-            return ["\n".join(_fill(item, width) for item in items)] if items else []
-        case doc.Items(items):
-            return ["\n".join(_item(item, width) for item in items)] if items else []
-        case doc.Facts(items):
-            return ["\n".join(f"  {fact.term}: {fact.text}" for fact in items)]
-        case doc.Code(text, command):
-            return [f"Reproduce: {text}" if command else text]
-        case doc.Table():
-            return ["\n".join(table_lines(block, width))]
-        case doc.Combinations():
-            return ["\n".join(combination_lines(block))] if block.rows else []
-        case doc.Part(title, blocks):
-            return _headed(title, blocks, width)
-        case _:  # pictures and folds
-            return []
-
-
-def _fill(text: str, width: int) -> str:
-    return textwrap.fill(tie(text), width)
-
-
-def _item(text: str, width: int) -> str:
-    return textwrap.fill(tie(text), width, initial_indent="  - ", subsequent_indent="    ")
-
-
 def combination_lines(block: doc.Combinations) -> list[str]:
     """A line for each combination, its number first."""
     told = f"{block.counts[:1].upper()}{block.counts[1:]}, by combination:"
     return [told, *(f"  {row.text:>6}  {' · '.join(row.members)}" for row in block.rows)]
 
 
-def table_lines(table: doc.Table, width: int) -> list[str]:
-    """Columns, or row by row where the width is short and words belong to each; a star is explained at the end."""
-    made = grid(table)
-    words = made.words
-    if words is None:
-        lines = _columns(made, width)
-    elif len(made.headings) == 2:
-        lines = _definitions(made, width)
-    else:
-        lines = _told(made, width) if width < NARROW else _columns(made, width, words)
-    return [*(line.rstrip() for line in lines), *(f"  {note}" for note in made.footnotes)]
-
-
-def _columns(made: Grid, width: int, words: int | None = None) -> list[str]:
-    """The first column to the left and broken where the width is short, numbers to the right, words after them."""
-    numbers = [i for i in range(len(made.headings)) if i not in (0, words)]
-    rows = made.rows
+def _lines(made: Grid, width: int) -> list[str]:
+    """Rows whose words stand below them: numbers in columns, or where these have no room saying what they are."""
+    words = made.words or 0
+    others = [i for i in range(len(made.headings)) if i not in (0, words)]
     head = [heading.short for heading in made.headings]
-    sizes = {
-        i: max(len(cell) for cell in ([row[i].text for row in rows] + ([head[i]] if i or any(head) else [""])))
-        for i in (0, *numbers)
-    }
-    rest = 2 + sum(sizes[i] + 2 for i in numbers)
-    if words is None:
-        sizes[0] = max(min(sizes[0], width - rest), _FIRST)
-    room = width - rest - sizes[0] - 2
+    sizes = [max(map(len, (head[i], *(row[i].text for row in made.rows)))) for i in range(len(head))]
 
-    def line(cells: Sequence[str], told: str = "") -> list[str]:
-        first, *more = textwrap.wrap(cells[0], sizes[0], drop_whitespace=False) or [""]
-        start = f"  {first:{sizes[0]}}" + "".join(f"  {cells[i]:>{sizes[i]}}" for i in numbers)
-        if not told:
-            return [start, *(f"    {part.strip()}" for part in more)]
-        if room >= _WORDS:
-            beside, *under = textwrap.wrap(tie(told), room)
-            return [f"{start}  {beside}", *(" " * (width - room) + part for part in under)]
-        return [start, *_under(told, width)]  # too narrow for a column of words
+    def in_columns(cells: Sequence[str]) -> str:
+        return f"  {cells[0]:{sizes[0]}}" + "".join(f"  {cells[i]:>{sizes[i]}}" for i in others)
 
-    out = line(head) if any(head[i] for i in (0, *numbers)) else []
-    for title, members in made.groups:
+    fits = len(in_columns(head)) <= width
+    out = [in_columns(head)] if fits and others and any(head[i] for i in (0, *others)) else []
+    for title, rows in made.groups:
         out += ["", title] if title else []
-        for row in members:
-            out += line([cell.text for cell in row], "" if words is None else row[words].text)
+        for row in rows:
+            cells = [cell.text for cell in row]
+            named = ", ".join(f"{head[i]} {cells[i]}".strip() for i in others if cells[i])
+            told = in_columns(cells) if fits else f"  {cells[0].strip()}: {named}".removesuffix(": ")
+            out += [told] if fits else textwrap.wrap(told, width, subsequent_indent="  ")
+            out += textwrap.wrap(tie(cells[words]), width, initial_indent=" " * 4, subsequent_indent=" " * 4)
     return out
-
-
-def _under(told: str, width: int) -> list[str]:
-    return textwrap.wrap(tie(told), width, initial_indent=" " * 4, subsequent_indent=" " * 4)
-
-
-def _definitions(made: Grid, width: int) -> list[str]:
-    """Names with their words underneath."""
-    out: list[str] = []
-    for title, members in made.groups:
-        out += ["", title] if title else []
-        for name, words in members:
-            out += [f"  {name.text}", *_under(words.text, width)]
-    return out
-
-
-def _told(made: Grid, width: int) -> list[str]:
-    """Row by row, for a narrow terminal: the name, its numbers, and its words underneath."""
-    out: list[str] = []
-    for title, members in made.groups:
-        out += ([""] if out else []) + ([title] if title else [])
-        for row in members:
-            told = f"{row[0].text.strip()}: {', '.join(_numbers(made, row))}".removesuffix(": ")
-            out += textwrap.wrap(told, width, initial_indent="  ", subsequent_indent="  ")
-            out += _under(row[made.words or 0].text, width)
-    return out
-
-
-def _numbers(made: Grid, row: doc.Row) -> list[str]:
-    """The numbers of a row; each after the first says what it is."""
-    shown: list[str] = []
-    for i, (heading, cell) in enumerate(zip(made.headings, row, strict=True)):
-        if i and heading.kind is not doc.Kind.WORDS and cell.text:
-            shown.append(f"{heading.short} {cell.text}".strip() if shown else cell.text)
-    return shown
 
 
 # -- tables as rows of strings, which Markdown and the terminal use too -------------------------------------------
@@ -285,27 +168,10 @@ def grid(table: doc.Table) -> Grid:
     return Grid(tuple(headings), groups, tuple(f"* {mark}" for mark in marks))
 
 
-# Any document for a terminal: the words of the text, with weight and colour where they help.
-
 _OVER = "bold dark_orange3"
 _ROLES = {"": "not bold", "strong": "bold", "risk": _OVER, "number": "not bold"}
 _TONES = {doc.Tone.BODY: "", doc.Tone.HOW: "", doc.Tone.NOTE: "dim", doc.Tone.WARNING: ""}
 _KINDS = {doc.Kind.VALUE: "bold", doc.Kind.QUIET: "dim", doc.Kind.WORDS: "dim"}
-
-
-def to_terminal(document: doc.Document, width: int) -> str:
-    """The document for a terminal of this width; plain text where it is too narrow for columns."""
-    if width < NARROW:
-        return to_text(document, width)
-    # Rich itself follows NO_COLOR and TERM; the width comes from the caller, who knows the terminal.
-    console = Console(width=width, force_terminal=True, highlight=False, emoji=False, markup=False)
-    with console.capture() as shown:
-        writer = _Writer(console, document.headline)
-        writer.opening(document.opening)
-        for section in document.sections:
-            if doc.Forms.TERMINAL in section.forms:
-                writer.section(section)
-    return untie(shown.get())
 
 
 class _Writer:
@@ -326,10 +192,22 @@ class _Writer:
         shown = _shown(section.blocks)
         if not shown:
             return
-        if not section.silent:
+        if section.silent:
+            self.blocks(shown)
+        else:
             self._gap()
-            self.console.print(Text(heading(section), "bold"))
-        self.blocks(shown, close=not section.silent)
+            self._headed(heading(section), shown)
+
+    def _headed(self, title: str, blocks: Sequence[doc.Block]) -> None:
+        """Blocks under their heading; a lead goes on in the heading's line."""
+        first, *rest = blocks
+        if isinstance(first, doc.Lead):
+            self._lead(first.paragraphs, title)
+            self.before = first
+            self.blocks(rest)
+        else:
+            self.console.print(Text(title, "bold"))
+            self.blocks(blocks, close=True)
 
     def blocks(self, blocks: Sequence[doc.Block], *, close: bool = False) -> None:
         """``close``: the first follows what was written without a gap."""
@@ -348,11 +226,7 @@ class _Writer:
         out = self.console.print
         match block:
             case doc.Lead(paragraphs, continues):
-                start = [doc.Span(f"{self.headline}", "strong"), doc.Span(": ")] if continues and self.headline else []
-                for i, spans in enumerate(paragraphs):
-                    if i:
-                        out()
-                    out(_assembled([*(start if i == 0 else []), *spans]))
+                self._lead(paragraphs, self.headline if continues else "")
             case doc.Status(text, over):
                 out(Text(f"▲ {text}", _OVER) if over else Text(text, "dim"))
             case doc.Paragraph(said, tone):
@@ -362,7 +236,8 @@ class _Writer:
                     out(tie(item), style="dim")
             case doc.Items(items):
                 for item in items:
-                    out(Padding(Text(f"- {tie(item)}", "dim"), (0, 0, 0, 2)))
+                    hung = textwrap.fill(tie(item), self.console.width, initial_indent="  - ", subsequent_indent="    ")
+                    out(hung, style="dim", soft_wrap=True)
             case doc.Facts(items):
                 for fact in items:
                     out(f"  {fact.term}: {fact.text}", style="dim", soft_wrap=True)
@@ -374,54 +249,77 @@ class _Writer:
                 for line in combination_lines(block):
                     out(line, style="dim")
             case doc.Part(title, blocks):
-                out(Text(title, "bold"))
-                self.blocks(blocks, close=True)
+                self._headed(title, _shown(blocks))
             case _:  # pictures and folds, which were left out before
                 pass
 
+    def _lead(self, paragraphs: Sequence[doc.Said], headline: str) -> None:
+        start = [doc.Span(headline, "strong"), doc.Span(": ")] if headline else []
+        for i, spans in enumerate(paragraphs):
+            if i:
+                self.console.print()
+            self.console.print(_assembled([*(() if i else start), *spans]))
+
     def _table(self, table: doc.Table) -> None:
-        made = grid(table)
-        if made.words is not None and len(made.headings) == 2:
-            for line in table_lines(table, self.console.width):
+        made, width = grid(table), self.console.width
+        columns, least = _columns(made)
+        if made.words is not None and (len(made.headings) == 2 or least > width):
+            for line in _lines(made, width):
                 self.console.print(line, style="dim" if line.startswith("    ") else "", soft_wrap=True)
-            return
-        self.console.print(_column_widths(made))
+        else:
+            self.console.print(columns, width=max(width, least), crop=False)
         for note in made.footnotes:
-            self.console.print(f"  {note}", style="dim")
+            self.console.print(f"  {note}", style="dim", soft_wrap=True)
 
 
 def _shown(blocks: Sequence[doc.Block]) -> list[doc.Block]:
-    pictures = (doc.Figure, doc.Figures, doc.Icons, doc.Fold)
-    return [block for block in blocks if doc.Forms.TERMINAL in block.forms and not isinstance(block, pictures)]
+    return [block for block in blocks if doc.Forms.TEXT in block.forms and _has_words(block)]
+
+
+def _has_words(block: doc.Block) -> bool:
+    match block:
+        case doc.Figure() | doc.Figures() | doc.Icons() | doc.Fold():
+            return False
+        case doc.Notes(items) | doc.Items(items):
+            return bool(items)
+        case doc.Combinations(rows=rows):
+            return bool(rows)
+        case doc.Part(_, inside):
+            return bool(_shown(inside))
+        case _:
+            return True
 
 
 def _assembled(spans: Sequence[doc.Span]) -> Text:
     return Text.assemble(*((tie(span.text), _ROLES[span.role]) for span in spans))
 
 
-def _column_widths(made: Grid) -> Columns:
-    grouped = any(title for title, _ in made.groups)
+def _columns(made: Grid) -> tuple[Columns, int]:
+    """The first column to the left, numbers to the right, words after them; and the least width they can have."""
     named = any(h.short for h in made.headings)
+    least: list[int] = []
     out = Columns(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=named)
     for i, h in enumerate(made.headings):
         words = h.kind is doc.Kind.WORDS
         side: Literal["left", "right"] = "left" if i == 0 or words else "right"
         fixed = not words and (i > 0 or (h.kind is doc.Kind.NAME and made.words is not None))
-        out.add_column(h.short, justify=side, no_wrap=fixed)
+        longest = max(cell_len(text) for text in (h.short, *(row[i].text for row in made.rows)))
+        least.append((longest if fixed else min(longest, _WORDS if words else _FIRST)) + len("" if i else _INDENT))
+        out.add_column(f"{'' if i else _INDENT}{h.short}", justify=side, no_wrap=fixed, min_width=least[i])
     for title, rows in made.groups:
         if title:
             out.add_row()
             out.add_row(Text(title, "bold"))
         for row in rows:
-            out.add_row(*_entries(made, row, indent="  " if grouped else ""))
-    return out
+            out.add_row(*_entries(made, row))
+    return out, sum(least) + 2 * (len(least) - 1)
 
 
-def _entries(made: Grid, row: doc.Row, indent: str) -> list[Text]:
+def _entries(made: Grid, row: doc.Row) -> list[Text]:
     out = []
     for i, (h, cell) in enumerate(zip(made.headings, row, strict=True)):
         style = _OVER if cell.over else _KINDS.get(h.kind, "")
-        out.append(Text((indent if i == 0 else "") + tie(cell.text), style))
+        out.append(Text(("" if i else _INDENT) + tie(cell.text), style))
     return out
 
 
