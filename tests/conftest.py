@@ -41,8 +41,8 @@ for _number, _usual in (
 _LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
 SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
 #: ``make quick`` leaves out all of them. Of those that take ``LONG`` seconds or more ``make test`` runs as many
-#: examples, evenly spread, as take ``SHARE`` seconds; one at least unless it takes ``MOST``. ``make full`` runs all.
-#: The mark ``always`` keeps all examples of a test, or so many at least, where no judge of its kind would be left.
+#: examples, evenly spread, as take ``SHARE`` seconds; one at least unless it takes ``MOST``, or ``LONG`` on Spark.
+#: The mark ``always`` keeps all, or so many at least, where no judge of its kind would be left. ``make full`` runs all.
 LONG = 0.4
 SHARE = 0.25
 MOST = 1.2
@@ -85,11 +85,12 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collecto
     return made if b">>> " in file_path.read_bytes() else [one for one in made if not isinstance(one, DoctestModule)]
 
 
-def kept(seconds: float, count: int) -> int:
-    """How many examples of a test ``make test`` runs, by what all of them take."""
+def kept(name: str, count: int) -> int:
+    """How many examples of a slow test ``make test`` runs, by what all of them take; on Spark no long one."""
+    seconds, most = SLOW[name], LONG if "spark" in name else MOST
     if seconds < LONG:
         return count
-    return max(int(SHARE / seconds * count), int(seconds / count < MOST))
+    return max(int(SHARE / seconds * count), int(seconds / count < most))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -107,7 +108,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if name.startswith("tests/"):
             always = item.get_closest_marker("always")
             least = (*always.args, examples[name])[0] if always else 0
-            some = min(max(least, kept(SLOW[name], examples[name])), examples[name])
+            some = min(max(least, kept(name, examples[name])), examples[name])
             if seen[name] * some // examples[name] == (seen[name] - 1) * some // examples[name]:
                 item.add_marker(pytest.mark.long)
                 continue

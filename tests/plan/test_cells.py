@@ -51,6 +51,7 @@ def steps(x: float, low: str, high: str, digits: int) -> int:
     return math.floor(cut * Fraction(10) ** digits + Fraction(1, 2))
 
 
+@pytest.mark.always(1)
 def test_numbers_are_those_of_plain_python(place: Place) -> None:  # noqa: F811
     made = people()
     rows = made.to_pylist()
