@@ -473,17 +473,6 @@ class Query:
         low, high = self.bounds
         return max_rows * (high - low if self.kind is QueryKind.AVERAGE else max(abs(low), abs(high)))
 
-    @property
-    def swing(self) -> float:
-        """How far exchanging one person for another moves an ungrouped answer, in sensitivities.
-
-        1 where values reach from 0 to a bound; up to 2 for a sum of values of both signs.
-        """
-        if self.bounds is None or self.kind is QueryKind.AVERAGE:
-            return 1.0
-        low, high = self.bounds
-        return (max(high, 0.0) - min(low, 0.0)) / max(abs(low), abs(high))
-
     def to_dict(self) -> dict[str, object]:
         """The query as plain values."""
         return {

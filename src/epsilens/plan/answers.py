@@ -32,7 +32,7 @@ from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
 from ..data.tables.dialect import as_integer, balanced_join
 from ..data.tables.engines import need_ibis
-from ..data.tables.row_limit import OWNER, distinct_row_hashes, hash_key, place_items
+from ..data.tables.row_limit import HASH, OWNER, distinct_row_hashes, hash_key, place_items
 from ..data.tables.table import OpenTable
 from ..errors import InputError
 from .labels import display_label
@@ -43,6 +43,7 @@ from .scan_plan import (
     QueryColumns,
     Survey,
     content_columns,
+    covers,
     needs_of,
     owner_columns,
     query_columns,
@@ -107,10 +108,14 @@ def rows_in_order(
         if many > 1:
             placed = engine.cache(parts[0].mutate(**{part: hash_key(parts[0], [OWNER]) % many}))
             parts = [placed.filter(placed[part] == k).drop(part) for k in range(many)]
-    if all(need.items is not ItemKind.ROWS for need in needs):
-        return parts
-    plain = [p.mutate(**{name: value_of(p[name], "query") for each in content for name in each}) for p in parts]
-    return [engine.cache(distinct_row_hashes(each, *content)) for each in plain]
+    limited = {need.place_column: need for need in needs if need.items is ItemKind.ROWS}
+    for k, each in enumerate(parts if limited else ()):
+        plain = each.mutate(**{name: value_of(each[name], "query") for some in content for name in some})
+        rows = distinct_row_hashes(plain, *content)
+        numbers = {at: value_of(rows[need.query.column], "query") for at, need in limited.items() if need.valued}
+        rows = rows.mutate(**{at: covers(rows, need, numbers.get(at)) for at, need in limited.items()})
+        parts[k] = engine.cache(place_items(rows, {at: rows[at] for at in limited}, [HASH], OWNER))
+    return parts
 
 
 def placed_items(table: ir.Table, needs: Sequence[Need], seen: Survey) -> tuple[ir.Table, QueryColumns, dict[int, str]]:
@@ -127,8 +132,10 @@ def placed_items(table: ir.Table, needs: Sequence[Need], seen: Survey) -> tuple[
     fewer = {flags[n.position]: (found.used[n.position], n.groups) for n in needs if n.groups is not None}
     if fewer:
         items = _fewer_groups(items, found.keys, fewer)
-    placed = place_items(items, dict.fromkeys(flags.values()), [] if kind is ItemKind.ROWS else ties)
-    return placed, found, {i: f"place_{flag}" for i, flag in flags.items()}
+    known = {n.position: n.place_column for n in needs if kind is ItemKind.ROWS and n.groups is None}
+    places = {f"place_{flag}": items[flag] for i, flag in flags.items() if i not in known}
+    placed = place_items(items, places, ["hash_", *([] if kind is ItemKind.ROWS else ties)]) if places else items
+    return placed, found, {i: known.get(i, f"place_{flag}") for i, flag in flags.items()}
 
 
 def _fewer_groups(items: ir.Table, keys: Sequence[str], fewer: dict[str, tuple[str, int]]) -> ir.Table:

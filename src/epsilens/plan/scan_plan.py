@@ -8,6 +8,7 @@ computed once.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -80,6 +81,11 @@ class Need:
     def words(self) -> Hashable:
         """What decides its answers where nothing is limited."""
         return self.coverage, self.query.kind.bounded, self.query.bounds
+
+    @cached_property
+    def place_column(self) -> str:
+        """Where a table that has them keeps the places of its rows in their owner's order."""
+        return f"epsilens place {hashlib.md5(repr(self.coverage).encode(), usedforsecurity=False).hexdigest()}"
 
     @property
     def limited(self) -> Hashable:
@@ -269,17 +275,16 @@ def query_columns(
     if split:
         found.keys = [f"g{j}" for j in range(len(needs[0].split_by))]
         made |= {k: value_of(table[name], "query") for k, name in zip(found.keys, needs[0].split_by, strict=True)}
-    if HASH in table.columns:
-        made["hash_"] = table[HASH]
+    made |= {new: table[old] for old, new in ((HASH, "hash_"), *((n.place_column,) * 2 for n in needs)) if old in table}
     for need in needs:
         i, query = need.position, need.query
         condition = (query.where, need.split_by if need.labels else None, need.labels)
-        found.covered[i] = found.used[i] = once(("covers", condition), "c", _covers, table, need)
+        found.covered[i] = found.used[i] = once(("covers", condition), "c", covers, table, need)
         if not need.valued or query.column is None or query.bounds is None:
             continue
         name, grid = query.column, seen.grids[query.column]
         number = table[numbers[name]]
-        found.used[i] = once(("uses", condition, name), "u", _covers, table, need, number)
+        found.used[i] = once(("uses", condition, name), "u", covers, table, need, number)
         if not sums:
             continue
         if seen.stepped:
@@ -304,7 +309,7 @@ def query_columns(
     return found
 
 
-def _covers(table: ir.Table, need: Need, number: ir.Value = None) -> ir.Value:
+def covers(table: ir.Table, need: Need, number: ir.Value = None) -> ir.Value:
     """The rows that a need covers; with the ``number`` that it sums, those that have one."""
     covered = need.query.rows(table)
     if need.labels is not None:

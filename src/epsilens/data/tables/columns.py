@@ -138,8 +138,8 @@ def count_people_once(base: ir.Table, groups: dict[int, int]) -> ir.Table:
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
         own = own.mutate(hash_=hash_key(own, ["p", *keys]))
-        once = place_items(own, [f"m{i}"], keys)
-        first = once.filter(once[f"place_m{i}"] == 1)
+        once = place_items(own, {"place_": own[f"m{i}"]}, ["hash_", *keys])
+        first = once.filter(once["place_"] == 1)
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
         joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
         made |= {f"m{i}": first[f"p_{i}"].notnull(), **{key: first[key] for key in keys}}

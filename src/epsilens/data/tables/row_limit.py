@@ -14,7 +14,7 @@ change with them. The key is public and was fixed before any data: what is kept 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .dialect import as_integer, ibis, md5, name_of
@@ -31,7 +31,7 @@ OWNER, HASH = "epsilens owner", "epsilens hash"
 _BETWEEN, _NOTHING = "\x1f", "\x1e"
 _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
 _STEP = 2.0**62
-_LAST = 2**62  # after every place
+_LAST = 2**31 - 1  # after every place
 
 
 def canonical_text(column: ir.Column) -> ir.StringValue:
@@ -112,12 +112,11 @@ def _is_truncated(kind: dt.DataType) -> bool:
     return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp() or kind.is_time())
 
 
-def place_items(items: ir.Table, flags: Iterable[str], ties: Sequence[str] = ()) -> ir.Table:
-    """For each flag (a column that says whether an item is covered) the place of the item among them, from 1.
+def place_items(items: ir.Table, flags: Mapping[str, ir.Value], order: Sequence[str], owner: str = "p") -> ir.Table:
+    """For each flag, which says whether an item is covered, a column: the place of the item among them, from 1.
 
-    As ``place_{flag}``, in an owner's (``p``) order by ``hash_``, which the flags share; an item without the flag comes
-    after every other. ``ties`` decide where hashes are the same.
+    In the ``order`` of an owner's items, which the flags share; an item without the flag comes after every other.
     """
-    so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
-    places = {flag: as_integer(items[flag]).sum().over(so_far).cast("int64") for flag in flags}
-    return items.mutate(**{f"place_{flag}": ibis.ifelse(items[flag], place, _LAST) for flag, place in places.items()})
+    so_far = ibis.window(group_by=owner, order_by=list(order), preceding=None, following=0)
+    places = {name: as_integer(flag).sum().over(so_far).cast("int32") for name, flag in flags.items()}
+    return items.mutate(**{name: ibis.ifelse(flags[name], place, _LAST) for name, place in places.items()})
