@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from epsilens.assessment.worst_case import MovementPair, WorstCase
+from epsilens.assessment.worst_case import MovementPair, WorstCase, largest_movements, movement_pair
 from epsilens.laws.laplace import has_closed_form, laplace_vector_delta
+from epsilens.plan.contribution import NoisyNumber
+from epsilens.plan.file import read_release
+from epsilens.plan.movement import Move, Movement
 
 READINGS = [
     ("success", {"prior": 0.5}), ("success", {"prior": 0.1}), ("advantage", {}), ("delta", {"epsilon": 0.3}),
@@ -48,3 +51,29 @@ def test_what_keeps_its_digits() -> None:
     assert has_closed_form([(1.0, 10)])
     assert not has_closed_form([(1.0, 11)])
     assert not has_closed_form([(601.0, 1)])
+
+
+def test_movements_that_another_exceeds_are_left_out() -> None:
+    rng, left_out = np.random.default_rng(5), 0
+    plan = read_release({"data": {"table": "t.csv"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.3}})
+    for _ in range(60):
+        amounts = rng.choice([0.2, 0.5, 1.0, 1.5], size=(4, 3))
+        each = tuple(Movement(tuple(Move(0, NoisyNumber.ANSWER, float(a)) for a in row)) for row in amounts)
+        largest = largest_movements(plan, each)
+        left_out += len(each) - len(largest)
+        for epsilon in (0.3, 1.3, 4.0):
+            pairs = [[movement_pair(plan, m, epsilon) for m in ms] for ms in (each, largest)]
+            every, few = (WorstCase(tuple(filter(None, made))) for made in pairs)
+            for reading, given in (("success", {"prior": 0.2}), ("delta", {"epsilon": 0.7}), ("roc", {"fpr": 0.01})):
+                assert few.read(reading, given) == pytest.approx(every.read(reading, given), rel=1e-12)
+    assert left_out > 60  # most that can be: three of four
+
+
+def test_names_are_compared_beside_what_moves() -> None:
+    plan = read_release({
+        "data": {"table": "t.csv"}, "queries": [{"count": True, "by": "ward", "threshold": 5}],
+        "mechanism": {"epsilon": 1},
+    })  # fmt: skip
+    far, named = Movement((Move(0, NoisyNumber.ANSWER, 2.0),)), Movement((), ((0, 1, 0),))
+    both = Movement(far.moves, named.alone)
+    assert largest_movements(plan, (far, named, both, Movement())) == (far, both)

@@ -39,7 +39,7 @@ from ..plan.answers import ExactAnswer, TableAnswers
 from ..plan.contribution import NoisyNumber, PersonContribution, contributions
 from ..plan.model import ERROR, Release, ReleaseQuery
 from ..plan.scan_plan import Need, limited_need
-from .error_law import LEVEL, AnswerColumns, ErrorLaw, additive_error, error_law, joint_level
+from .error_law import LEVEL, AnswerColumns, ErrorLaw, additive_error, error_law, errors_of, joint_level, worst_groups
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
 MOST_EPSILON = 700.0
@@ -157,6 +157,10 @@ class QueryAccuracy:
         """The error as a share of the answer, in the group where that is largest; infinite where every answer is 0."""
         return self.law(epsilon, plan).worst()[1]
 
+    def relatives(self, epsilons: Sequence[float], plan: Release) -> tuple[float, ...]:
+        """The same at each of several ε."""
+        return tuple(share for _, share in worst_groups([self.law(epsilon, plan) for epsilon in epsilons]))
+
     def too_noisy(self, epsilon: float, plan: Release) -> bool:
         """Whether the error of some group is over the limit at this ε."""
         allowed = plan.error_limit
@@ -211,20 +215,11 @@ def _typical(columns: AnswerColumns) -> int:
 
 def _group(law: ErrorLaw, answers: tuple[ExactAnswer, ...], place: int) -> GroupError:
     one, answer = law.of(law.columns.take(np.array([place]))), answers[place]
-
-    def error(of: ErrorLaw, level: float = LEVEL) -> float:
-        return float(of.errors(level)[0])
-
-    return GroupError(
-        answer,
-        noise=error(one.of(one.columns.without_bias()).open()),
-        contribution=answer.contribution,
-        clamping=answer.clamping,
-        hidden=float(one.hidden[0]),
-        published=error(one.open()),
-        together=error(one.open(), joint_level(len(answers))),
-        error=error(one),
-    )
+    shown = one.open()
+    asked = [(one.of(one.columns.without_bias()).open(), LEVEL), (shown, LEVEL), (shown, joint_level(len(answers)))]
+    noise, published, together, error = (float(e[0]) for e in (*errors_of(asked), one.errors()))
+    hidden, lost = float(one.hidden[0]), (answer.contribution, answer.clamping)
+    return GroupError(answer, noise, *lost, hidden, published, together, error)
 
 
 _MISS = np.asarray(1 - LEVEL)

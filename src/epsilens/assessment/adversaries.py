@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -34,7 +34,7 @@ from ..plan.movement import (
     secret_queries,
     worst_factor,
 )
-from .worst_case import MovementPair, WorstCase, movement_pair
+from .worst_case import MovementPair, WorstCase, largest_movements, movement_pair
 
 
 class AdversaryGoal(StrEnum):
@@ -92,6 +92,11 @@ class Setting:
     scan: Scan | None = None
     related: tuple[CorrelationFactor, ...] = ()
     supposed: bool = False
+    #: What was read of an adversary, by key and ε; each is read once.
+    readings: dict[tuple[str, float], float] = field(default_factory=dict, init=False, compare=False)
+    _found: dict[AdversaryQuestion, Movements] = field(default_factory=dict, init=False, compare=False)
+    _largest: dict[AdversaryQuestion, tuple[Movement, ...]] = field(default_factory=dict, init=False, compare=False)
+    _faced: dict[tuple[AdversaryQuestion, float], WorstCase] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def laplace(self) -> bool:
@@ -111,10 +116,6 @@ class Setting:
         """Whether a secret is named of which no answer says anything: then it is the record that may be asked for."""
         return self.release.data.hidden is not None and not self.secret
 
-    @cached_property
-    def _found(self) -> dict[AdversaryQuestion, Movements]:
-        return {}
-
     def movements(self, question: AdversaryQuestion) -> Movements:
         if question not in self._found:
             self._found[question] = movements(self.release, question)
@@ -125,31 +126,21 @@ class Setting:
         """The extreme movements of a record whose relatives' records go with it."""
         return correlated_movements(self.release, self.related)
 
-    @cached_property
-    def _faced(self) -> dict[tuple[AdversaryQuestion, float], WorstCase]:
-        return {}
-
     def facing(self, question: AdversaryQuestion, epsilon: float) -> WorstCase:
         """All answers at a total ε, one experiment for each extreme movement; several adversaries face the same."""
         if (question, epsilon) not in self._faced:
             found = self.movements(question)
-            made = (movement_pair(self.release, movement, epsilon) for movement in found.each)
-            self._faced[question, epsilon] = WorstCase(tuple(e for e in made if e is not None), found.exact)
+            if question not in self._largest:
+                self._largest[question] = largest_movements(self.release, found.each)
+            made = (movement_pair(self.release, movement, epsilon) for movement in self._largest[question])
+            each = dict.fromkeys(e for e in made if e is not None)
+            self._faced[question, epsilon] = WorstCase(tuple(each), found.exact)
         return self._faced[question, epsilon]
 
     @cached_property
     def monotone(self) -> bool:
         """Whether risk only grows with ε: not where a fixed threshold holds names back, which more noise lets pass."""
         return not any(q.split_by and isinstance(q.threshold, float | int) for q in self.release.queries)
-
-    @cached_property
-    def readings(self) -> dict[tuple[str, float], float]:
-        """What was read of an adversary, by key and ε; each is read once."""
-        return {}
-
-    @property
-    def all(self) -> range:
-        return range(len(self.release.queries))
 
     @cached_property
     def secret(self) -> tuple[int, ...]:
@@ -240,18 +231,24 @@ def _planned_differencing(setting: Setting, epsilon: float) -> WorstCase:
     if setting.supposed:
         return setting.facing(AdversaryQuestion.SECRET, epsilon)
     plan, found = setting.release, setting.movements(AdversaryQuestion.SECRET)
-    steps = {i: _step(setting, i) / scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in setting.all}
-    made: dict[MovementPair | Experiment, None] = {}
+    steps = {
+        i: _step(setting, i) / scale_of(plan, i, contribution(plan, i).noisy[0], epsilon)
+        for i in range(len(plan.queries))
+    }
+    made: dict[object, MovementPair | Experiment] = {}
     for isolating in setting.combined:
         involved = {*isolating.queries, *isolating.moved}
         parts = [contribution(plan, i) for i in involved]
         if isolating.compared and all(len(one.noisy) == 1 and one.groups == 1 and not one.named for one in parts):
-            made[combination_experiment(isolating, steps, plan.mechanism.noise)] = None
+            sizes = (tuple(steps[i] for i in places) for places in (isolating.queries, isolating.moved))
+            told = isolating.exact, isolating.weights, isolating.shift, isolating.gain, *sizes
+            if told not in made:
+                made[told] = combination_experiment(isolating, steps, plan.mechanism.noise)
             continue
         for movement in found.each:
             known = movement_pair(plan, movement.only(involved), epsilon)
-            made |= {} if known is None else {known: None}
-    return WorstCase(tuple(made), possible=False)
+            made |= {} if known is None else {known: known}
+    return WorstCase(tuple(made.values()), possible=False)
 
 
 def _step(setting: Setting, i: int) -> float:

@@ -23,7 +23,7 @@ Source: the reference sheet "What a plan moves", Error; Owen, Ann. Math. Stat. 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,18 +84,20 @@ def thresholded_error(noise: Noise, bounded: Array, value: Array, scale: float, 
 # -- averages: a noisy total over a noisy size -------------------------------------------------------------------------
 
 
-def above_ratio(noise: Noise, tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+def above_ratio(
+    noise: Noise, tau: Array, total: Array, size: Array, scale: float | Array, size_scale: float | Array
+) -> Array:
     """P(total + Z > τ·max(size + Z', 1)); without noise on the size where its scale is 0."""
     tau, total, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tau, total, size))
-    scale = max(scale, _TINY)
-    if size_scale == 0:
+    scale = np.maximum(scale, _TINY)
+    if not np.any(size_scale):
         return np.asarray(noise_tail(noise, (tau * np.maximum(size, 1.0) - total) / scale))
     floor = noise_tail(noise, (size - 1) / size_scale) * noise_tail(noise, (tau - total) / scale)
     part = _laplace_part if noise is Noise.LAPLACE else _gaussian_part
     return np.asarray(np.clip(floor + part(tau, total, size, scale, size_scale), 0.0, 1.0))
 
 
-def _laplace_part(tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+def _laplace_part(tau: Array, total: Array, size: Array, scale: Array, size_scale: float | Array) -> Array:
     """½∫_{w₀}^∞ e^{−|w|}·P(Z > g₀ + κw) dw: exponentials between the places where w or g₀ + κw changes its sign."""
     start = (1 - size) / size_scale
     g0, slope = (tau * size - total) / scale, tau * size_scale / scale
@@ -125,7 +127,7 @@ def _exponential(level: Array | float, slope: Array, a: Array, b: Array | None) 
     return np.asarray((b - a) * np.exp(np.maximum(at_a, at_b)) * mean)
 
 
-def _gaussian_part(tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+def _gaussian_part(tau: Array, total: Array, size: Array, scale: Array, size_scale: float | Array) -> Array:
     """P(X > h, Y > k) of two standard normals with the correlation ρ = −τ·σ'/s."""
     spread = np.hypot(scale, tau * size_scale)
     h, k = (tau * size - total) / spread, (1 - size) / size_scale
@@ -139,8 +141,8 @@ def _gaussian_part(tau: Array, total: Array, size: Array, scale: float, size_sca
 
 
 def ratio_miss(
-    noise: Noise, mean: Array, value: Array, size: Array, bounds: tuple[float, float], scale: float, size_scale: float,
-    error: Array,
+    noise: Noise, mean: Array, value: Array, size: Array, bounds: tuple[float, float], scale: float | Array,
+    size_scale: float | Array, error: Array,
 ) -> Array:  # fmt: skip
     """P(|A − value| > error) of an average: ``mean`` of ``size`` rows after limits and bounds."""
     low, high = bounds
@@ -155,18 +157,9 @@ def ratio_miss(
     return np.asarray(np.minimum(right + left, 1.0))
 
 
-def ratio_error(miss_at: Callable[[Array], Array], most: Array, miss: Array) -> Array:
-    """The smallest error with ``miss_at(error) ≤ miss``, from above by 1e-12 at most; ``most`` is never exceeded.
-
-    The chance falls with the error, and jumps where the clamped answers are.
-    """
-    found = root(lambda error: miss_at(error) - miss, np.zeros_like(most), most, rtol=_NEAR)
-    return np.minimum(found * (1 + 4 * _NEAR), most)
-
-
 #: How many releases the error is to hold in.
 LEVEL = 0.95
-_MANY, _FEW = 32, 4
+_LESS, _TRIES = 0.8, 40  # a share that looks too large is made so much smaller, so often
 
 
 def joint_level(groups: int, level: float = LEVEL) -> float:
@@ -245,7 +238,7 @@ class ErrorLaw:
         """For each group the error that is exceeded, or the answer hidden, in 1 − level of all releases."""
         c, miss = self.columns, self._allowed(level)
         if self.bounds is not None:
-            return self._of_ratios(miss)
+            return errors_of([(self, level)])[0]
         if self.threshold is not None and self.people_scale is None:
             found = thresholded_error(self.noise, c.bounded, c.value, self.scale, self.threshold, np.asarray(1 - level))
             return np.where(c.people > 0, found, np.inf)
@@ -266,41 +259,58 @@ class ErrorLaw:
         low, high = self.bounds or (0.0, 0.0)
         return np.maximum(np.abs(high - self.columns.value), np.abs(self.columns.value - low))
 
-    def _of_ratios(self, miss: Array) -> Array:
-        """Groups that are alike are read once."""
-        c = self.columns
-        alike, first, place = np.unique(
-            np.column_stack((c.value, c.bounded, c.rows, miss)), axis=0, return_index=True, return_inverse=True
-        )
-        one = self.of(c.take(first))
-        found = ratio_error(one.miss, one._most, alike[:, 3])
-        return np.where(alike[:, 3] > 0, found, np.inf)[place.reshape(-1)]
+    def ratios(self, level: float) -> Array:
+        """What the error of each average depends on, a row a group."""
+        c, alike = self.columns, np.ones(self.columns.value.size)
+        scales = self.scale * alike, self.size_scale * alike
+        return np.column_stack((c.value, c.bounded, c.rows, self._most, self._allowed(level), *scales))
 
     def worst(self, level: float = LEVEL) -> tuple[int, float]:
         """The group with the largest error for its answer, and that share; answers of 0 are left out."""
-        rated: NDArray[np.integer[Any]] = np.flatnonzero(self.columns.value)
-        if not rated.size:
-            return -1, np.inf
-        if self.bounds is not None and rated.size > _MANY:
-            rated = self._suspects(rated, level)
-        with np.errstate(over="ignore"):
-            shares = self.of(self.columns.take(rated)).errors(level) / np.abs(self.columns.value[rated])
-        place = int(np.argmax(shares))
-        return int(rated[place]), float(shares[place])
+        return worst_groups([self], level)[0]
 
-    def _suspects(self, rated: NDArray[np.integer[Any]], level: float) -> NDArray[np.integer[Any]]:
-        """The averages that may be the worst: those beyond the error of some that look bad, and these."""
+    def suspects(self, rated: NDArray[np.integer[Any]], level: float) -> NDArray[np.integer[Any]]:
+        """The averages among these that may be the worst: those beyond a share of the answer that some one exceeds."""
         law = self.of(self.columns.take(rated))
-        c, size = law.columns, np.abs(law.columns.value)
-        wide = self.scale + np.abs(c.bounded) * self.size_scale
-        looks = np.minimum(np.abs(c.bounded - c.value) + 3 * wide / np.maximum(c.rows, 1.0), law._most) / size
-        bad = np.argsort(-looks, kind="stable")[:_FEW]
-        allowed = law._allowed(level)
+        c, size, allowed = law.columns, np.abs(law.columns.value), law._allowed(level)
         missing = np.flatnonzero(allowed <= 0)
         if missing.size:
             return rated[missing[[np.argmin(size[missing])]]]
-        share = np.max(law.of(c.take(bad)).errors(level) / size[bad])
-        return rated[np.union1d(bad, np.flatnonzero(law.miss(share * size) > allowed))]
+        wide = self.scale + np.abs(c.bounded) * self.size_scale
+        looks = np.minimum(np.abs(c.bounded - c.value) + 3 * wide / np.maximum(c.rows, 1.0), law._most) / size
+        for share in float(looks.max()) * _LESS ** np.arange(1.0, _TRIES):
+            beyond = law.miss(share * size) > allowed
+            if beyond.any():
+                return rated[beyond]
+        return rated
+
+
+def errors_of(asked: Sequence[tuple[ErrorLaw, float]]) -> list[Array]:
+    """The errors of several laws of one query, each at its level: averages are read together, from above by 1e-12."""
+    first = asked[0][0]
+    if first.bounds is None:
+        return [law.errors(level) for law, level in asked]
+    rows = [law.ratios(level) for law, level in asked]
+    alike, place = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
+    value, bounded, size, most, miss, scale, size_scale = alike.T
+    given = first.noise, bounded, value, size, first.bounds, scale, size_scale
+    found = root(lambda error: ratio_miss(*given, error) - miss, np.zeros_like(most), most, rtol=_NEAR)
+    found = np.minimum(found * (1 + 4 * _NEAR), most)
+    errors = np.where(miss > 0, found, np.inf)[place.reshape(-1)]
+    return np.split(errors, np.cumsum([len(part) for part in rows])[:-1])
+
+
+def worst_groups(laws: Sequence[ErrorLaw], level: float = LEVEL) -> list[tuple[int, float]]:
+    """:meth:`ErrorLaw.worst` of several laws of the same answers."""
+    values = laws[0].columns.value
+    rated: NDArray[np.integer[Any]] = np.flatnonzero(values)
+    if not rated.size:
+        return [(-1, np.inf)] * len(laws)
+    looked = [rated if law.bounds is None else law.suspects(rated, level) for law in laws]
+    errors = errors_of([(law.of(law.columns.take(at)), level) for law, at in zip(laws, looked, strict=True)])
+    with np.errstate(over="ignore"):
+        shares = [error / np.abs(values[at]) for error, at in zip(errors, looked, strict=True)]
+    return [(int(at[i := int(np.argmax(share))]), float(share[i])) for at, share in zip(looked, shares, strict=True)]
 
 
 def error_law(plan: Release, i: int, columns: AnswerColumns, epsilon: float) -> ErrorLaw:

@@ -49,7 +49,7 @@ from ..plan.movement import AdversaryQuestion, movements
 from ..plan.scan_plan import Need, QueryColumns, Survey, content_columns, query_columns
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import AdversaryEntry, AdversaryGoal, Setting, met_adversaries
-from .worst_case import MovementPair, WorstCase, largest_epsilon, movement_pair
+from .worst_case import MovementPair, WorstCase, largest_epsilon, largest_movements, movement_pair
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
@@ -254,8 +254,8 @@ def curve_of(
     grid = np.unique(np.concatenate((np.geomspace(low, high, _CURVE_POINTS), marks)))
     drawn = [r for r in risks if r.reading == "success"]
     lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
-    errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
-    return RiskCurve(tuple(float(e) for e in grid), lines, errors)
+    drawn_at = tuple(float(e) for e in grid)
+    return RiskCurve(drawn_at, lines, tuple(q.relatives(drawn_at, setting.release) for q in queries))
 
 
 @dataclass(frozen=True)
@@ -481,8 +481,8 @@ def _shared(at: Floats, t: float) -> Floats:
 
 
 def _membership(plan: Release, epsilon: float, people: int) -> tuple[MovementPair, ...]:
-    found = (movement_pair(plan, m, epsilon) for m in movements(plan, AdversaryQuestion.MEMBERSHIP, people).each)
-    return tuple(e for e in found if e is not None)
+    each = largest_movements(plan, movements(plan, AdversaryQuestion.MEMBERSHIP, people).each)
+    return tuple(e for m in each if (e := movement_pair(plan, m, epsilon)) is not None)
 
 
 def group_risks(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
@@ -490,8 +490,5 @@ def group_risks(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
 
     The worst of all ways in which they share groups: all in one, each alone in their own, or anything between.
     """
-    made = []
-    for k in _TOGETHER:
-        facing = WorstCase(_membership(plan, epsilon, k))
-        made.append((k, facing.read("success", {"prior": plan.adversary.prior})))
-    return tuple(made)
+    prior = {"prior": plan.adversary.prior}
+    return tuple((k, WorstCase(_membership(plan, epsilon, k)).read("success", prior)) for k in _TOGETHER)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -126,6 +126,25 @@ def movement_pair(plan: Release, movement: Movement, epsilon: float) -> Movement
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return MovementPair((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), first, second)
     return MovementPair(shifts, 0.0, first, second)
+
+
+def largest_movements(plan: Release, each: Sequence[Movement]) -> tuple[Movement, ...]:
+    """Those of the movements, with the same names, that no other one exceeds at any ε and in any reading.
+
+    Of numbers moved by t scales of noise with the density f, 1 − E₁[(1 − e^{ε−L})₊] = ∫min(f(x − t), e^ε·f(x)) dx is
+    log-concave in t (Prékopa), and neither order nor sign of the numbers matters. So it falls, for every ε, where each
+    sum of the k largest |t| grows (weak majorisation); and t is proportional to ε, but for normal noise, which has one.
+    """
+    pairs = [(m, movement_pair(plan, m, plan.epsilon) or MovementPair()) for m in each if m.moves or m.alone]
+    moved = [np.asarray(p.shifts[::-1] or ((p.psi, 1),)).T for _, p in pairs]  # the largest first
+    places = [np.append(0.0, np.cumsum(times)) for _, times in moved]
+    ends = np.unique(np.concatenate(places)) if places else np.zeros(0)
+    sums = [np.interp(ends, at, np.append(0.0, np.cumsum(t * n))) for at, (t, n) in zip(places, moved, strict=True)]
+    kept: list[int] = []
+    for i in sorted(range(len(pairs)), key=lambda i: -float(sums[i].sum())):
+        if not any(pairs[j][0].alone == pairs[i][0].alone and (sums[i] <= sums[j]).all() for j in kept):
+            kept.append(i)
+    return tuple(pairs[i][0] for i in sorted(kept))
 
 
 #: Readings at a fixed rate of false alarms or of hits, and the area under all of them.

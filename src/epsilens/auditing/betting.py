@@ -180,8 +180,6 @@ def _tightest_lines(claim: ClaimLines, rarity: Array) -> Array:
 
     Any line is valid, so the rarities are looked up in a table.
     """
-    if claim.epsilon.size == 1:
-        return np.zeros(rarity.shape, dtype=int)
     steps = np.linspace(-1.0, 17.0, 600)
     grow = np.exp(claim.epsilon)
     best = np.argmin((grow + claim.delta * np.exp(steps)[:, None]) / (1 + grow), axis=-1)

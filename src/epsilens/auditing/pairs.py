@@ -400,9 +400,8 @@ class MadeUpRows:
         found = self._moved()
         told, whose = {name for pair in self.tellings for name in pair[0]}, {self.data.person, self.data.unit}
         best: tuple[float, list[Row], list[Row]] = (-1.0, [], [])
-        for number, (false, true) in product(
-            range(_SECRET_PEOPLE), self.tellings[: _SECRET_TELLINGS // _SECRET_PEOPLE]
-        ):
+        tellings = self.tellings[: _SECRET_TELLINGS // _SECRET_PEOPLE]
+        for number, (false, true) in product(range(_SECRET_PEOPLE), tellings):
             rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHER_ROWS + 100 + number)
             near = {n: self._cast(self.near_end(n), n) for n in self.bounds} | (self.listed[0] if self.listed else {})
             other = {**self.made[number % len(self.made)], **near} if number % 2 else near

@@ -439,9 +439,7 @@ class GroupSource:
                 shaped = coins.reshape(-1, *[1] * (self.d0.ndim - 1))
                 mixed: Answers = np.where(shaped, self.d1, self.d0)
             else:
-                mixed = [
-                    one if coin else zero for coin, zero, one in zip(coins.tolist(), self.d0, self.d1, strict=True)
-                ]
+                mixed = [one if bit else zero for bit, zero, one in zip(coins.tolist(), self.d0, self.d1, strict=True)]
             answer = _joint_call(partial(call_mechanism, self.mechanism, mixed), "a mixture of d0 and d1", self.timeout)
             cells = _outcome_list(answer, self.width)
             if len(cells) != self.width:

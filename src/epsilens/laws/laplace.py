@@ -132,9 +132,8 @@ class Laplace(Composable):
             outer_small = np.log1p((a * expm1mx(-rest * small) - rest * expm1mx(-a * small)) / (2 * a - 1))
             outer_large = -rest * m + np.log1p(-rest * np.expm1(-(2 * a - 1) * m) / (2 * a - 1))
         large = (m > 1) | (a * m > 30)
-        return np.where(
-            a <= 0.75, np.where(large, centre_large, centre_small), np.where(large, outer_large, outer_small)
-        )
+        outer = np.where(large, outer_large, outer_small)
+        return np.where(a <= 0.75, np.where(large, centre_large, centre_small), outer)
 
     def kl(self) -> Array:
         return expm1mx(-np.asarray(self.m, dtype=float))
@@ -519,9 +518,8 @@ class _EqualShifts(_PanelLaw):
             if j > 1:
                 none = np.zeros(j - 1)
                 below = [none, *hall, none]
-                hall = [
-                    (_times(below[r + 1], r, r + 1) + _times(below[r], j - r, j - r - 1)) / (j - 1) for r in range(j)
-                ]
+                both = ((_times(below[r + 1], r, r + 1), _times(below[r], j - r, j - r - 1)) for r in range(j))
+                hall = [(one + other) / (j - 1) for one, other in both]
             weight = math.comb(self.k, j) * 0.5 ** (self.k - j) * (self.m / 2) ** j
             for r in range(j):
                 raised = hall[r]

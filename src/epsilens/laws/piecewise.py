@@ -147,9 +147,7 @@ class LaplaceMixture(_Mixture):
     def tails(self) -> tuple[Tail, Tail]:
         b = self.scale
         wide = [(w, at) for w, at, s in zip(self.weights, self.locations, self.scales, strict=True) if s == b]
-        left, right = (
-            float(logsumexp([np.log(w) + side * at / b for w, at in wide])) - np.log(2 * b) for side in (-1, 1)
-        )
+        left, right = (float(logsumexp([np.log(w) + s * at / b for w, at in wide])) - np.log(2 * b) for s in (-1, 1))
         return Tail(1 / b, 0, left), Tail(1 / b, 0, right)
 
     def log_pdf(self, x: Array) -> Array:

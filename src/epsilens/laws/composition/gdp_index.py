@@ -663,9 +663,8 @@ def _probit_gap(
         wide = cells > low * (1 + forward.width) + 1e-12
         if not wide.any() or z.size > 4000 or budget.left < 0:
             break
-        z = np.unique(
-            np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
-        )
+        pairs = zip(z[:-1][wide], z[1:][wide], strict=True)
+        z = np.unique(np.concatenate((z, *(np.linspace(p, q, 5) for p, q in pairs))))
     high = float(np.max(cells))
     if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
         far = float(log_alpha[-1]) + most

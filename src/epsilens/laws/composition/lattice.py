@@ -20,6 +20,7 @@ from ...numerics.special import Mask
 from .quadrature import LEGENDRE, panels
 from .step import ROUNDOFF, Atoms, Step
 
+KinkScale: TypeAlias = Callable[[int, int], float]
 Memory: TypeAlias = Any  # a memoryview of numbers, which typing knows of bytes alone
 
 # The error of n-point Gauss–Legendre on a panel over which the integrand changes by a factor e^s is below
@@ -403,31 +404,25 @@ def _hull(kinks: Array, unit: Array, dt: float) -> tuple[Array, bool]:
     v, n = kinks.copy(), kinks.size
     alive = v != 0
     pending = np.flatnonzero(v < 0).tolist()
-    before, after = _neighbours(alive)
 
     def scaled(i: int, j: int) -> float:
         return math.exp(max(unit[i] - unit[j], -_LARGEST_EXPONENT))
 
     try:
         with np.errstate(over="raise", invalid="raise"):
-            return _hull_kinks(v, alive, pending, before, after, scaled, dt)
+            return _hull_kinks(v, alive, pending, _neighbours(alive), scaled, dt)
     except (OverflowError, FloatingPointError):  # masses too unlike to be leant on each other: claim nothing
         return np.zeros(n), False
 
 
 def _hull_kinks(
-    v: Array,
-    alive: Mask,
-    pending: list[int],
-    before: Memory,
-    after: Memory,
-    scaled: Callable[[int, int], float],
-    dt: float,
+    v: Array, alive: Mask, negative: list[int], near: tuple[Memory, Memory], scaled: KinkScale, dt: float
 ) -> tuple[Array, bool]:
+    before, after = near
     inside, n, eaten = True, v.size, 0
-    left = _MOST_REMOVED_KINKS + 20 * len(pending)
-    while pending:
-        i = pending.pop()
+    left = _MOST_REMOVED_KINKS + 20 * len(negative)
+    while negative:
+        i = negative.pop()
         left -= 1
         if left < 0:  # a chord over so many points: the lattice is too coarse
             raise OverflowError
@@ -447,7 +442,7 @@ def _hull_kinks(
                 if share > 0:
                     v[j] += mass * share * scaled(i, j)
                     if v[j] < 0:
-                        pending.append(j)
+                        negative.append(j)
             continue
         eaten += 1
         if eaten > _MOST_LOST_KINKS:
@@ -469,7 +464,7 @@ def _hull_kinks(
             v[down] += up * scaled(i, down)
             alive[down] = True
             if v[down] < 0:
-                pending.append(down)
+                negative.append(down)
             if down > a:
                 above, before[down], after[down] = down, a, n
         if a >= 0:

@@ -187,10 +187,9 @@ class _Frame:
 def _endless(
     steps: Sequence[CountedStep], flipped: bool, aim: SaddlePoint, tolerance: float, tilt: float, spread: float
 ) -> bool:
-    """Whether atoms alone, whose characteristic function does not fall, ask for more frequencies than there may be.
+    """Whether atoms, whose characteristic function does not fall, ask for more frequencies than there may be.
 
-    With Y the last of them, (1/π)∫_Y^∞ dy/|z(z+1)| is at least atan((λ+1)/Y)/π(λ+1): a period is no shorter than twice
-    the margin to either side.
+    With Y the last of them, (1/π)∫_Y^∞ dy/|z(z+1)| is at least atan((λ+1)/Y)/π(λ+1).
     """
     log_scale = float(aim.cumulants(np.asarray([tilt]))[0])
     last = _MOST_TERMS * math.pi / (_PERIOD_MARGIN * spread)

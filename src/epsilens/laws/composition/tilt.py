@@ -104,9 +104,8 @@ class Cumulants:
     def __init__(
         self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[tuple[ClosedTilts, int]] = ()
     ) -> None:
-        self.laws = [
-            (-n.loss, n.log_p - n.loss, k) if flipped else (n.loss, n.log_p, k) for n, k in steps if n.loss.size
-        ]
+        held = [(n, k) for n, k in steps if n.loss.size]
+        self.laws = [(-n.loss, n.log_p - n.loss, k) if flipped else (n.loss, n.log_p, k) for n, k in held]
         self._closed, self._flipped = closed, flipped
         tops = [(min(n.only0 if flipped else n.only1, 1.0), k) for n, k in steps]
         #: H1-mass that counts as +∞

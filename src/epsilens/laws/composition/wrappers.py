@@ -448,11 +448,9 @@ class LabelledSampleStep(DelegatingStep):
 
     @property
     def atoms(self) -> Atoms:
-        a, log_q = self.base.atoms, math.log(self.rate)
-        nothing = math.log1p(-self.rate)
-        return Atoms(
-            np.append(a.loss, 0.0), np.append(a.log_p + log_q, nothing), self.rate * a.only0, self.rate * a.only1
-        )
+        a, rate = self.base.atoms, self.rate
+        log_p = np.append(a.log_p + math.log(rate), math.log1p(-rate))
+        return Atoms(np.append(a.loss, 0.0), log_p, rate * a.only0, rate * a.only1)
 
     def log_p0(self, x: Array) -> Array:
         return np.asarray(self.base.log_p0(x) + math.log(self.rate))
