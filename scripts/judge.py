@@ -6,6 +6,7 @@ Usage::
     python -m scripts.judge laws --only "laplace / repeat"   # of the triples that contain this
     python -m scripts.judge plans --minutes 5                # every pair of a plan's words, every number of it
     python -m scripts.judge releases --minutes 5             # random plans on the neighbouring tables of audits
+    python -m scripts.judge certificates --minutes 5         # random brackets, by the independent checker
 
 Each judge prints its seed, what was judged out of all there is, and each kind of failure by its smallest case; a
 failure is exit code 1.
@@ -25,6 +26,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other 
 
 from tests.auditing.releases import judge as released
 from tests.combinations.judge import Outcome, cases, judge, triples
+from tests.judges.certificates import judge_certificates
 from tests.judges.plans.judge import Tally, judge_plans
 
 
@@ -92,7 +94,16 @@ def plans(minutes: float, seed: str, only: str) -> bool:
     return not found
 
 
-JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws, "plans": plans, "releases": releases}
+def certificates(minutes: float, seed: str, only: str) -> bool:
+    """Brackets against the enclosures of a program that shares nothing with us."""
+    tally = judge_certificates(seed, 60 * minutes, only)
+    print(tally)
+    return not tally.wrong
+
+
+JUDGES: dict[str, Callable[[float, str, str], bool]] = {
+    "laws": laws, "plans": plans, "releases": releases, "certificates": certificates,
+}  # fmt: skip
 
 
 def main() -> None:
