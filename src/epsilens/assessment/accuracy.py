@@ -406,8 +406,7 @@ def candidates_of(table: TableAnswers, asked: Sequence[tuple[int, PlanParameter]
         for bounds in _bounds(plan, spread):
             query = plan.queries[i].model_copy(update={"bounds": bounds})
             other = plan.model_copy(update={"queries": (*plan.queries[:i], query, *plan.queries[i + 1 :])})
-            one = Candidate(i, spread.parameter, bounds, other, ())
-            made.append((one, [replace(need, query=query.to_query())]))
+            made.append((Candidate(i, spread.parameter, bounds, other, ()), [replace(need, query=query.to_query())]))
     for parameter in (PlanParameter.MAX_ROWS, PlanParameter.MAX_GROUPS):
         limits: dict[int, int] = {}
         for spread in (s for s in spreads if s.parameter is parameter):

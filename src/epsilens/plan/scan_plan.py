@@ -8,7 +8,6 @@ computed once.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -85,7 +84,7 @@ class Need:
     @cached_property
     def place_column(self) -> str:
         """Where a table that has them keeps the places of its rows in their owner's order."""
-        return f"epsilens place {hashlib.md5(repr(self.coverage).encode(), usedforsecurity=False).hexdigest()}"
+        return f"epsilens place {hash(self.coverage) % 2**64}"
 
     @property
     def limited(self) -> Hashable:

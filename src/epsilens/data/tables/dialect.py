@@ -309,7 +309,7 @@ def _sqlite_function(expression: ir.Expr, name: str, result: str, arguments: int
     return engine_function(name, result, arguments)
 
 
-def batches(connection: BaseBackend, expression: ir.Expr, size: int) -> Iterator[pyarrow.RecordBatch]:
+def batches(connection: BaseBackend, expression: ir.Expr, size: int, streamed: bool) -> Iterator[pyarrow.RecordBatch]:
     """The rows as Arrow record batches of at most ``size``, each value in the type that Ibis says it has.
 
     For SQLite and PostgreSQL: Ibis reads the one through pandas, which makes whole numbers floating ones where some are
@@ -319,7 +319,7 @@ def batches(connection: BaseBackend, expression: ir.Expr, size: int) -> Iterator
     connection._run_pre_execute_hooks(expression)
     arrow = schema.to_pyarrow()
     readers = [_arrow_converter(kind) for kind in schema.types]
-    with _cursor(connection, connection.compile(expression)) as cursor:
+    with _cursor(connection, connection.compile(expression), streamed) as cursor:
         while rows := cursor.fetchmany(size):
             columns = zip(readers, arrow, zip(*rows, strict=True), strict=True)
             made = [pa.array([None if v is None else read(v) for v in values], f.type) for read, f, values in columns]
@@ -331,13 +331,14 @@ class _Cursor(Protocol):
 
 
 @contextmanager
-def _cursor(connection: BaseBackend, query: str) -> Iterator[_Cursor]:
+def _cursor(connection: BaseBackend, query: str, streamed: bool) -> Iterator[_Cursor]:
     if connection.name == "sqlite":
         with closing(connection.con.execute(query)) as cursor:
             yield cursor
         return
-    # A cursor of the server's, which hands the rows over part by part.
-    with connection.con.transaction(), connection.con.cursor(name=ibis.util.gen_name("epsilens")) as cursor:
+    # A cursor of the server's hands the rows over part by part, and keeps the server from working on them in parallel.
+    name = ibis.util.gen_name("epsilens") if streamed else ""
+    with connection.con.transaction(), connection.con.cursor(name=name) as cursor:
         cursor.execute(query)
         yield cursor
 

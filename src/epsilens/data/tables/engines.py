@@ -457,7 +457,7 @@ class Engine:
             table = expression.as_table()
             if self.kind not in _BY_ROWS:
                 return self.connection.to_pyarrow(table)
-            parts = dialect.batches(self.connection, table, _ROWS)
+            parts = dialect.batches(self.connection, table, _ROWS, streamed=False)
             return dialect.pa.Table.from_batches(parts, table.schema().to_pyarrow())
 
     def batches(self, expression: ir.Table) -> Iterator[pyarrow.RecordBatch]:
@@ -467,7 +467,7 @@ class Engine:
             return
         with self.safely():
             if self.kind in _BY_ROWS:
-                reader = iter(dialect.batches(self.connection, expression, _ROWS))
+                reader = iter(dialect.batches(self.connection, expression, _ROWS, streamed=True))
             else:
                 reader = iter(self.connection.to_pyarrow_batches(expression, chunk_size=1_000_000))
         while True:
@@ -496,6 +496,8 @@ class Engine:
                     return expression
                 raise
             self.at_end(lambda: self.connection.raw_sql(f'DROP TABLE IF EXISTS "{name}"'))
+            if self.kind == "postgres":  # which would take any table nobody has looked at for a small one
+                self.connection.raw_sql(f'ANALYZE "{name}"').close()
             return self.connection.table(name)
 
     def view(self, query: str, reads: Iterable[str] = ()) -> ir.Table:
