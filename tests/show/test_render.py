@@ -214,3 +214,13 @@ def test_a_toy_result_needs_only_a_document() -> None:
     assert "It says &lt;hello&gt;." in toy.to_html()
     assert toy.to_markdown() == "# Toy\n\n**It says \\<hello\\>.**"
     assert "&lt;hello&gt;" in toy._repr_html_()
+
+
+def test_a_title_runs_over_its_columns_and_no_number_is_cut() -> None:
+    columns = (Column("Name", Kind.NAME), Column("first"), Column("second"), Column("Words", Kind.WORDS))
+    row = tuple(map(Cell, ("one", "0.123456789", "0.987654321", "some words that are told of it")))
+    table = Table(columns, (Group((row,), "A title that is longer than the names below it"),))
+    for width in (100, 60, 40, 20):
+        told = to_text(Document("t", "k", (table,)), width)
+        assert all(words in told for words in ("0.123456789", "0.987654321", "some words"))
+        assert width < 60 or "A title that is longer than the names below it" in told.splitlines()

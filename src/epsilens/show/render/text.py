@@ -48,10 +48,9 @@ def to_terminal(document: doc.Document, width: int) -> str:
 
 
 def _running(document: doc.Document, width: int, *, styled: bool) -> str:
-    colours: Literal["auto"] | None = "auto" if styled else None
     console = Console(
         width=width,
-        color_system=colours,
+        color_system="auto" if styled else None,
         force_terminal=styled,
         force_jupyter=False,  # a notebook takes the text as any other reader does
         highlight=False,
@@ -170,7 +169,6 @@ def grid(table: doc.Table) -> Grid:
 
 _OVER = "bold dark_orange3"
 _ROLES = {"": "not bold", "strong": "bold", "risk": _OVER, "number": "not bold"}
-_TONES = {doc.Tone.BODY: "", doc.Tone.HOW: "", doc.Tone.NOTE: "dim", doc.Tone.WARNING: ""}
 _KINDS = {doc.Kind.VALUE: "bold", doc.Kind.QUIET: "dim", doc.Kind.WORDS: "dim"}
 
 
@@ -230,97 +228,99 @@ class _Writer:
             case doc.Status(text, over):
                 out(Text(f"▲ {text}", _OVER) if over else Text(text, "dim"))
             case doc.Paragraph(said, tone):
-                out(_assembled(said), style=_TONES[tone])
+                out(_assembled(said), style="dim" if tone is doc.Tone.NOTE else "")
             case doc.Notes(items):
-                for item in items:
-                    out(tie(item), style="dim")
+                out("\n".join(map(tie, items)), style="dim")
             case doc.Items(items):
-                for item in items:
-                    hung = textwrap.fill(tie(item), self.console.width, initial_indent="  - ", subsequent_indent="    ")
-                    out(hung, style="dim", soft_wrap=True)
+                hung = textwrap.TextWrapper(self.console.width, initial_indent="  - ", subsequent_indent="    ")
+                out("\n".join(hung.fill(tie(item)) for item in items), style="dim", soft_wrap=True)
             case doc.Facts(items):
-                for fact in items:
-                    out(f"  {fact.term}: {fact.text}", style="dim", soft_wrap=True)
+                out("\n".join(f"  {fact.term}: {fact.text}" for fact in items), style="dim", soft_wrap=True)
             case doc.Code(text, command):
                 out(f"Reproduce: {text}" if command else text, style="dim", soft_wrap=True)
             case doc.Table():
                 self._table(block)
             case doc.Combinations():
-                for line in combination_lines(block):
-                    out(line, style="dim")
+                out("\n".join(combination_lines(block)), style="dim")
             case doc.Part(title, blocks):
                 self._headed(title, _shown(blocks))
-            case _:  # pictures and folds, which were left out before
-                pass
 
     def _lead(self, paragraphs: Sequence[doc.Said], headline: str) -> None:
         start = [doc.Span(headline, "strong"), doc.Span(": ")] if headline else []
         for i, spans in enumerate(paragraphs):
-            if i:
-                self.console.print()
-            self.console.print(_assembled([*(() if i else start), *spans]))
+            self.console.print(*([""] if i else []), _assembled([*(() if i else start), *spans]), sep="\n")
 
     def _table(self, table: doc.Table) -> None:
         made, width = grid(table), self.console.width
-        columns, least = _columns(made)
-        if made.words is not None and (len(made.headings) == 2 or least > width):
+        sizes = _sizes(made, width)
+        if made.words is not None and (len(made.headings) == 2 or _across(sizes) > width):
             for line in _lines(made, width):
                 self.console.print(line, style="dim" if line.startswith("    ") else "", soft_wrap=True)
         else:
-            self.console.print(columns, width=max(width, least), crop=False)
+            for part in _columns(made, sizes):
+                self.console.print(part, width=max(width, _across(sizes)), crop=False)
         for note in made.footnotes:
             self.console.print(f"  {note}", style="dim", soft_wrap=True)
 
 
 def _shown(blocks: Sequence[doc.Block]) -> list[doc.Block]:
+    """The blocks that have words, without pictures and folds."""
     return [block for block in blocks if doc.Forms.TEXT in block.forms and _has_words(block)]
 
 
 def _has_words(block: doc.Block) -> bool:
     match block:
-        case doc.Figure() | doc.Figures() | doc.Icons() | doc.Fold():
-            return False
-        case doc.Notes(items) | doc.Items(items):
-            return bool(items)
-        case doc.Combinations(rows=rows):
-            return bool(rows)
-        case doc.Part(_, inside):
-            return bool(_shown(inside))
+        case doc.Notes(inside) | doc.Items(inside) | doc.Combinations(rows=inside):
+            return bool(inside)
+        case doc.Part(_, blocks):
+            return bool(_shown(blocks))
         case _:
-            return True
+            return not isinstance(block, doc.Figure | doc.Figures | doc.Icons | doc.Fold)
 
 
 def _assembled(spans: Sequence[doc.Span]) -> Text:
     return Text.assemble(*((tie(span.text), _ROLES[span.role]) for span in spans))
 
 
-def _columns(made: Grid) -> tuple[Columns, int]:
-    """The first column to the left, numbers to the right, words after them; and the least width they can have."""
-    named = any(h.short for h in made.headings)
-    least: list[int] = []
-    out = Columns(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=named)
+def _sizes(made: Grid, width: int) -> list[int]:
+    """How wide each column is: numbers whole, and what is left over for the first one and for words."""
+    longest, sizes = [], []
     for i, h in enumerate(made.headings):
         words = h.kind is doc.Kind.WORDS
-        side: Literal["left", "right"] = "left" if i == 0 or words else "right"
         fixed = not words and (i > 0 or (h.kind is doc.Kind.NAME and made.words is not None))
-        longest = max(cell_len(text) for text in (h.short, *(row[i].text for row in made.rows)))
-        least.append((longest if fixed else min(longest, _WORDS if words else _FIRST)) + len("" if i else _INDENT))
-        out.add_column(f"{'' if i else _INDENT}{h.short}", justify=side, no_wrap=fixed, min_width=least[i])
+        longest.append(max(cell_len(text) for text in (h.short, *(row[i].text for row in made.rows))))
+        sizes.append(longest[i] if fixed else min(longest[i], _WORDS if words else _FIRST))
+    sizes[0], longest[0] = sizes[0] + len(_INDENT), longest[0] + len(_INDENT)
+    for i, most in enumerate(longest):
+        sizes[i] += max(min(most - sizes[i], width - _across(sizes)), 0)
+    return sizes
+
+
+def _across(sizes: Sequence[int]) -> int:
+    return sum(sizes) + 2 * (len(sizes) - 1)
+
+
+def _columns(made: Grid, sizes: Sequence[int]) -> Iterator[Columns | Text]:
+    """The first column to the left, numbers to the right, words after them; groups under their titles."""
+
+    def part(rows: Sequence[doc.Row], *, head: bool = False) -> Columns:
+        out = Columns(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=head)
+        for i, h in enumerate(made.headings):
+            side: Literal["left", "right"] = "left" if i == 0 or h.kind is doc.Kind.WORDS else "right"
+            out.add_column(f"{'' if i else _INDENT}{h.short}", justify=side, width=sizes[i])
+        for row in rows:
+            styles = (_OVER if cell.over else _KINDS.get(made.headings[i].kind, "") for i, cell in enumerate(row))
+            texts = (f"{'' if i else _INDENT}{tie(cell.text)}" for i, cell in enumerate(row))
+            out.add_row(*map(Text, texts, styles))
+        return out
+
+    if any(h.short for h in made.headings):
+        yield part((), head=True)
     for title, rows in made.groups:
         if title:
-            out.add_row()
-            out.add_row(Text(title, "bold"))
-        for row in rows:
-            out.add_row(*_entries(made, row))
-    return out, sum(least) + 2 * (len(least) - 1)
-
-
-def _entries(made: Grid, row: doc.Row) -> list[Text]:
-    out = []
-    for i, (h, cell) in enumerate(zip(made.headings, row, strict=True)):
-        style = _OVER if cell.over else _KINDS.get(h.kind, "")
-        out.append(Text(("" if i else _INDENT) + tie(cell.text), style))
-    return out
+            yield from (Text(""), Text(title, "bold"))
+        if rows:
+            yield part(rows)
 
 
 # Any document as GitHub-flavoured Markdown.
