@@ -9,7 +9,7 @@ from flint import acb, arb
 from .laws import ZERO, Law, OpenError
 
 #: Proposals: omitted terms beside the first, copies about exp(-DEPTH) beside delta. Then the most terms.
-DIGITS, DEPTH, MOST = 1e-11, 40.0, 500_000
+DIGITS, DEPTH, MOST = 1e-12, 42.0, 500_000
 
 
 class Blur(Law):
@@ -46,11 +46,14 @@ class Inversion:
         def size(c: float) -> float:
             return self.cumulant(c) - c * eps - math.log(c * (c + 1))
 
-        self.c = least(size)
-        depth = DEPTH - size(self.c)  # copies of weight exp(-depth) are small beside delta
-        reach = {b: (self.cumulant(b) - b * eps + depth) / (b - self.c) for b in (self.c * f for f in (1.2, 1.5, 2, 3))}
-        self.b = min(reach, key=lambda b: reach[b])
-        self.step = 2 * math.pi / max(reach[self.b], depth / self.c)
+        best = least(size)
+        depth = DEPTH - size(best)  # copies of weight exp(-depth) are small beside delta
+        far = {b: self.cumulant(b) - b * eps + depth for b in (best * f for f in (1, 1.03, 1.1, 1.2, 1.5, 2, 3))}
+        near = [c for c in (best * f for f in (0.5, 0.7, 0.85, 0.95, 1)) if size(c) < size(best) + 3]
+        period, self.c, self.b = min(
+            (max(depth / c, height / (b - c)), c, b) for c in near for b, height in far.items() if b > c
+        )
+        self.step = 2 * math.pi / period
         falls = float(self.ceiling(arb(1e9)) / self.moment(acb(self.c)).real) < 1e-9
         self.blur = None if falls else Blur(12 / (10000 * self.step))
         self.laws = [*laws, self.blur] if self.blur else laws

@@ -98,6 +98,13 @@ class Pair:
     def cumulant(self, c: float) -> float:
         return float(sum((law.moment(acb(c)).real.log() * law.count for law in self.laws), ZERO))
 
+    def chernoff(self, eps: arb) -> arb:
+        """A bound on delta(eps), as that of Theorem K1 on its copies."""
+        exponents = [arb(2) ** k for k in range(-1, 7)]
+        sums = [sum((law.moment(acb(c)).real.log() * law.count for law in self.laws), -c * eps) for c in exponents]
+        bounds = [total.exp() * (c / (1 + c)) ** c / (1 + c) for c, total in zip(exponents, sums, strict=True)]
+        return reduce(arb.min, bounds)
+
     def hockey(self, p: arb, q: arb) -> arb:
         """Lemma K6: the integral of (p dP - q dQ)+ of the law that is not enumerated, if there is one."""
         if self.rest is None or p.is_zero() or q.is_zero():
@@ -127,14 +134,16 @@ def epsilon(pair: Pair, at: Fraction) -> arb:
         return pair.top or ZERO
     target = exact(at)
 
-    def chernoff(c: float) -> float:
-        return (pair.cumulant(c) - math.log(at) + c * math.log(c) - (1 + c) * math.log1p(c)) / c
+    def saddle(c: float) -> float:
+        low, here, high = (pair.cumulant(c * factor) for factor in (0.95, 1.0, 1.05))
+        spread = max(1e-9, (low - 2 * here + high) / (0.05 * c) ** 2)
+        return (here - math.log(at) - math.log(c * (c + 1)) - math.log(spread * 2 * math.pi) / 2) / c
 
-    high = arb(max(1e-9, pair.approach(chernoff)))
+    high, growth = arb(max(1e-9, pair.approach(saddle))), 2 if pair.closed else 1.02
     if pair.delta(ZERO) <= target:
         return ZERO
     while high < 1e9 and not pair.delta(high) <= target:
-        high *= 2
+        high *= growth
     steps = 120 if pair.closed else 60
     upper = furthest(lambda eps: pair.delta(eps) <= target, high, ZERO, steps)
     below = (upper * (1 - arb(2) ** -k) for k in range(110, 0, -1))  # the nearest of these that is proven
@@ -152,9 +161,13 @@ def fnr(pair: Pair, at: Fraction) -> arb:
 
     middle = pair.approach(lambda c: (pair.cumulant(c) - math.log(at)) / (1 + c))
     low, high = (arb(-200), arb(700)) if pair.closed else (arb(middle - 3 - abs(middle) / 2), arb(middle + 1))
-    while high - low > arb(2) ** (-80 if pair.closed else -43):
-        a, b = ((low * 2 + high) / 3).mid(), ((low + high * 2) / 3).mid()
-        low, high = (a, high) if height(a.exp()).mid() < height(b.exp()).mid() else (low, b)
+    for digits in (80,) if pair.closed else (8, 43):
+        if digits == 43:
+            pair.approach(float(low))
+            low, high = low - 0.1, high + 0.1
+        while high - low > arb(2) ** -digits:
+            a, b = ((low * 2 + high) / 3).mid(), ((low + high * 2) / 3).mid()
+            low, high = (a, high) if height(a.exp()).lower() < height(b.exp()).lower() else (low, b)
     t = low.exp().mid()
     top = height(t)
     for k in range(90, 1, -2):
@@ -176,4 +189,8 @@ def enclose(releases: list[dict[str, Any]], relation: str, reading: str, at: Fra
     if pairs[0].symmetric:
         pairs = pairs[:1]
     read = {"delta": delta, "epsilon": epsilon, "fnr": fnr}[reading]
-    return reduce(arb.min if reading == "fnr" else arb.max, [read(pair, at) for pair in pairs])
+    first = read(pairs[0], at)
+    if len(pairs) == 1 or pairs[1].closed or reading == "fnr":
+        return reduce(arb.min if reading == "fnr" else arb.max, [first, *(read(pair, at) for pair in pairs[1:])])
+    eps, most = (exact(at), first.lower()) if reading == "delta" else (first.lower(), exact(at))
+    return first if pairs[1].chernoff(eps) <= most else first.max(read(pairs[1], at))

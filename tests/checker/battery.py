@@ -47,8 +47,20 @@ def moments(relation: str) -> None:
             check(f"ceiling, {relation}", good.moment(acb(z.real, y)).abs_lower() <= ceiling)
 
 
+def copies() -> None:
+    """Theorem K1 with a period so short that the copies on either side are as large as the profile."""
+    proposals()
+    law = laws.Normal(arb(1))
+    made = inversion.Inversion([law], 1.0)
+    for c, b, step in ((0.2, 3.0, 2.0), (8.0, 12.0, 6.0)):
+        made.c, made.b, made.step, made.omitted = c, b, step, arb(0)
+        made.terms = made.sum_up()
+        check(f"copies, {c}", made.delta(arb(1)).overlaps(law.hockey(arb(1).exp())))
+
+
 def main() -> None:
     ctx.prec = 192
+    copies()
     both = [release(SAMPLED, True), release(NORMAL, True)]
     for relation, truth in (("remove", REMOVE), ("add", ADD)):
         moments(relation)
