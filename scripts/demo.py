@@ -89,6 +89,8 @@ def run(folder: Path) -> Assessment:
     (folder / "report.html").write_text(found.to_html(), encoding="utf-8")
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "assessment.json").write_text(text + "\n", encoding="utf-8")
+    if found.certificate is not None:
+        found.certificate.save(folder / "certificate.json")
     return found
 
 
@@ -125,6 +127,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"report   {(folder / 'report.html').resolve().as_uri()}",
         f"numbers  {folder / 'assessment.json'}",
         f"release  {folder / 'release.yaml'}    .venv/bin/epsilens assess {folder / 'release.yaml'}",
+        f"proof    {folder / 'certificate.json'}    pip install ./checker; python -m epsilens_checker FILE",
         f"page     .venv/bin/epsilens serve --ledger {folder / 'ledger.db'}",
     ]
     emit("\n".join(lines) + "\n", None)

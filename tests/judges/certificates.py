@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
+from unittest.mock import patch
 
 from flint import ctx
 from tests.combinations.builders import BUILDERS
@@ -131,8 +132,7 @@ def _judged(claim: Certificate, folder: Path, tally: Tally, code: str) -> None:
         tally.wrong.append(f"{claim!r} of {code}: {reason}, {value}")
     if value is None:
         return
-    enclosed, checker.enclose = checker.enclose, lambda *_: value
-    try:
+    with patch.object(checker, "enclose", return_value=value):
         for past in map(Fraction, PAST):
             most = Fraction(10**9) if claim.reading == "epsilon" else Fraction(1)
             above = replace(asked, lower=min(asked.upper * (1 + past), most), upper=most)
@@ -144,8 +144,6 @@ def _judged(claim: Certificate, folder: Path, tally: Tally, code: str) -> None:
                     tally.wrong.append(
                         f"certified: {float(moved.lower)!r} to {float(moved.upper)!r}, {claim!r} of {code}"
                     )
-    finally:
-        checker.enclose = enclosed
 
 
 def judge_certificates(seed: str, seconds: float, only: str = "", most: int = 10**9) -> Tally:
