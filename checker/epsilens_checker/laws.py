@@ -8,6 +8,7 @@ largest loss where it is known. The theorems are in docs/proofs/checker.md.
 import math
 from collections.abc import Callable
 from functools import reduce
+from itertools import product
 
 from flint import acb, arb, arb_poly
 
@@ -72,7 +73,7 @@ class Normal(Law):
 
 
 class Laplace(Law):
-    """Laplace noise of scale 1 moved by r; the closed form of k releases is Theorem K5."""
+    """Laplace noise of scale 1 moved by r."""
 
     def __init__(self, r: arb, count: int) -> None:
         super().__init__(count)
@@ -89,22 +90,43 @@ class Laplace(Law):
         return (self.ends(acb(c)).real + between).min(self.moment(acb(c)).real)
 
     def hockey(self, t: arb) -> arb:
-        k = self.count
-        if k == 1 or t <= (-k * self.r).exp():
+        if self.count == 1:
             return (1 - (t.max(ZERO) * (-self.r).exp()).sqrt()).max(1 - t).max(ZERO)
-        if not t > (-k * self.r).exp():
+        return Laplaces([self]).hockey(t)
+
+
+class Laplaces(Law):
+    """Unlike releases of Laplace noise together: the closed form of Theorem K5."""
+
+    def __init__(self, laws: list[Laplace]) -> None:
+        super().__init__(1)
+        self.laws, self.many = laws, sum(law.count for law in laws)
+        self.top = self.most = sum((law.r * law.count for law in laws), ZERO)
+        self.closed = self.many <= 150 and self.many * math.prod(law.count + 1 for law in laws) <= 60_000
+
+    def moment(self, z: acb) -> acb:
+        return reduce(acb.__mul__, [law.moment(z) ** law.count for law in self.laws])
+
+    def ceiling(self, c: float, y: arb) -> arb:
+        return reduce(arb.__mul__, [law.ceiling(c, y) ** law.count for law in self.laws])
+
+    def hockey(self, t: arb) -> arb:
+        k, top, total = self.many, self.most, ZERO
+        if t <= (-top).exp():
+            return 1 - t
+        if not t > (-top).exp():
             raise OpenError("the threshold is the least loss")
-        eps, total = t.log(), ZERO
-        plus, minus = arb_poly([0.5, 1]), arb_poly([-0.5, 1])
-        for j in range(1, k + 1):
-            tau = (self.r * (2 * j - k) - eps).max(ZERO)
+        eps, plus, minus = t.log(), arb_poly([0.5, 1]), arb_poly([-0.5, 1])
+        inverse = arb_poly([-(arb(2) ** (i + 1)) for i in range(k)])  # of minus, up to u^(k-1)
+        series = [plus ** (j - 1) * (inverse if j == k else minus ** (k - j - 1)) for j in range(1, k + 1)]
+        for chosen in product(*(range(law.count + 1) for law in self.laws)):
+            tau = (sum((law.r * (2 * j - law.count) for law, j in zip(self.laws, chosen, strict=True)), -eps)).max(ZERO)
             if tau.is_zero():
                 continue
-            inverse = arb_poly([-(arb(2) ** (i + 1)) for i in range(k)])  # of minus, up to u^(k-1)
-            series = plus ** (j - 1) * (inverse if j == k else minus ** (k - j - 1))
-            terms = [series[i] * tau ** (k - 1 - i) / math.factorial(k - 1 - i) for i in range(k)]
-            total += math.comb(k, j) * sum(terms, 2**k * (tau / 2).exp() if j == k else ZERO)
-        scale: arb = ((eps - k * self.r) / 2).exp() / 2**k
+            j, ways = sum(chosen), math.prod(math.comb(law.count, j) for law, j in zip(self.laws, chosen, strict=True))
+            terms = [series[j - 1][i] * tau ** (k - 1 - i) / math.factorial(k - 1 - i) for i in range(k)]
+            total += ways * sum(terms, 2**k * (tau / 2).exp() if j == k else ZERO)
+        scale: arb = ((eps - top) / 2).exp() / 2**k
         return scale * total
 
 

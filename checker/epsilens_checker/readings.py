@@ -10,7 +10,7 @@ from typing import Any
 from flint import acb, arb, fmpq
 
 from .inversion import Inversion, least
-from .laws import ZERO, Atoms, Laplace, Law, Normal, OpenError, SampledLaplace, SampledNormal, furthest
+from .laws import ZERO, Atoms, Laplace, Laplaces, Law, Normal, OpenError, SampledLaplace, SampledNormal, furthest
 
 MOST = 200_000  # outcomes that are enumerated
 
@@ -76,6 +76,9 @@ class Pair:
         normal = [law.mu**2 for law in laws if isinstance(law, Normal)]
         atoms = [law for law in laws if isinstance(law, Atoms)]
         others = [law for law in laws if not isinstance(law, Normal | Atoms)]
+        laplaces = [law for law in others if isinstance(law, Laplace)]
+        if 1 < len(laplaces) == len(others) and not normal and Laplaces(laplaces).closed:
+            others = [Laplaces(laplaces)]
         others += [Normal(sum(normal, ZERO).sqrt())] if normal else []
         self.laws, self.symmetric = [*others, *atoms], all(law.symmetric for law in laws)
         tops = [law.top * law.count for law in self.laws if law.top is not None]

@@ -113,19 +113,28 @@ def test_one_sampled_laplace_release(relation: str) -> None:
     assert close(ends([{**LAPLACE, "rate": "0.1"}], relation, "delta", str(eps)), truth, 1e-9)
 
 
-def test_two_laplace_releases() -> None:
-    """The closed form of Lemma 4 against a quadrature over the loss of one of them, whose atoms are at 0.5 and -0.5."""
+@pytest.mark.parametrize("other", [0.5, 0.2, 0.9])
+def test_two_laplace_releases(other: float) -> None:
+    """Theorem K5 against a quadrature over the loss of one release, whose atoms are at 0.5 and -0.5."""
     r, eps = 0.5, 0.3
 
     def single(e: float) -> float:
-        return max(0.0, 1 - math.exp((e - r) / 2), 1 - math.exp(e))
+        return max(0.0, 1 - math.exp((e - other) / 2), 1 - math.exp(e))
 
-    inner = [(-r, eps - r), (eps - r, r)]
+    inner = itertools.pairwise(sorted({-r, r, *(min(max(eps + sign * other, -r), r) for sign in (1, -1))}))
     body = math.fsum(
         integrate.quad(lambda v: math.exp((v - r) / 2) / 4 * single(eps - v), a, b, epsrel=1e-13)[0] for a, b in inner
     )
     truth = body + single(eps - r) / 2 + math.exp(-r) / 2 * single(eps + r)
-    assert close(ends([{**LAPLACE, "count": "2"}], "both", "delta", "0.3"), truth, 1e-12)
+    both = [{**LAPLACE, "scale": repr(1 / one)} for one in (r, other)]
+    assert close(ends(both, "both", "delta", "0.3"), truth, 1e-12)
+
+
+def test_unlike_laplace_releases_are_like_ones_where_they_are_alike() -> None:
+    alike, unlike = laws.Laplace(arb("0.1"), 6), [laws.Laplace(arb("0.1"), k) for k in (1, 2, 3)]
+    for eps in ("-0.5", "0", "0.25"):
+        t = arb(eps).exp()
+        assert laws.Laplaces(unlike).hockey(t).overlaps(alike.hockey(t))
 
 
 def test_the_closed_form_of_laplace_noise_lies_in_the_inversion() -> None:
