@@ -122,6 +122,7 @@ bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/page.py
 	@$(BENCH)/bin/python benchmarks/correlated.py
 	@$(BENCH)/bin/python benchmarks/composition.py
+	@$(BENCH)/bin/python benchmarks/certificates.py
 
 # The site's tools pull in what the library never needs, so they live in an environment of their own.
 $(SITE)/.ready: pyproject.toml constraints.txt

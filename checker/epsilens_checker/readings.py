@@ -25,34 +25,32 @@ def law(release: dict[str, Any], reverse: bool) -> Law:
     if kind == "finite":
         return finite(release["p0"], release["p1"], reverse, count)
     rate, shift = exact(release["rate"]), exact(release["shift"])
-    if kind == "randomized_response":
-        ratio, others = exact(release["epsilon"]).exp(), int(release["categories"]) - 1
-        return lattice([mass / (ratio + others) for mass in (arb(1), arb(others - 1), ratio)], count)
-    # epsilon is the loss of the whole shift
-    scale = (
-        shift / exact(release["epsilon"]) if "epsilon" in release else exact(release.get("scale") or release["sigma"])
-    )
     if kind == "gaussian":
-        mu = shift / scale
+        mu = shift / exact(release["sigma"])
         return Normal(people * mu * arb(count).sqrt()) if rate == 1 else SampledNormal(mu, rate, people, reverse, count)
-    if kind == "laplace":
-        r = people * shift / scale
-        return Laplace(r, count) if rate == 1 else SampledLaplace(r, rate, reverse, count)
-    if m > MOST:
+    if m > MOST and kind != "laplace":
         raise OpenError("more outcomes than are enumerated")
-    if kind == "geometric":
-        base = (-1 / scale).exp()
+    if kind == "discrete_gaussian":
+        sigma = exact(release["sigma"])
+        reach = int(min(MOST, 16 * float(sigma) + 2))  # beyond it the tail falls geometrically
+        density = [(-(arb(x) ** 2) / (2 * sigma**2)).exp() for x in range(reach + m + 1)]
+        beyond = 2 * density[reach] / ((reach / sigma**2).exp() - 1)
+        total = 1 + 2 * sum(density[1 : reach + 1], ZERO) + beyond.union(ZERO)
+        masses = [density[abs(x)] / total for x in range(-reach - m, reach + 1)]
+        return Atoms(masses, masses[::-1], True, count, (beyond / total).upper(), True)
+    loss = exact(release["epsilon"]) if "epsilon" in release else shift / exact(release["scale"])  # of the whole shift
+    if kind == "laplace":
+        return Laplace(people * loss, count) if rate == 1 else SampledLaplace(loss, rate, reverse, count)
+    if kind == "randomized_response":
+        ratio, others = loss.exp(), int(release["categories"]) - 1
+        masses = [mass / (ratio + others) for mass in (arb(1), arb(others - 1), ratio)]
+    else:  # geometric
+        base = (-loss / m).exp()
         inner = [(1 - base) / (1 + base) * base ** (m - x) for x in range(1, m)]
-        return lattice([base**m / (1 + base), *inner, 1 / (1 + base)], count)
-    reach = int(min(MOST, 16 * float(scale) + 2))  # discrete Gaussian noise, cut where its tail falls geometrically
-    density = [(-(arb(x) ** 2) / (2 * scale**2)).exp() for x in range(reach + m + 1)]
-    beyond = 2 * density[reach] / ((reach / scale**2).exp() - 1)
-    total = 1 + 2 * sum(density[1 : reach + 1], ZERO) + beyond.union(ZERO)
-    return lattice([density[abs(x)] / total for x in range(-reach - m, reach + 1)], count, (beyond / total).upper())
-
-
-def lattice(p: list[arb], count: int, spare: arb = ZERO) -> Atoms:
-    return Atoms(p, p[::-1], True, count, spare, True)
+        masses = [base**m / (1 + base), *inner, 1 / (1 + base)]
+    made = Atoms(masses, masses[::-1], True, count, ZERO, True)
+    made.top = loss
+    return made
 
 
 def finite(p0: list[Fraction], p1: list[Fraction], reverse: bool, count: int) -> Atoms:
