@@ -119,6 +119,7 @@ bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/differencing.py
 	@$(BENCH)/bin/python benchmarks/scan.py
 	@$(BENCH)/bin/python benchmarks/assess.py --plan rows people --repeats 1
+	@$(BENCH)/bin/python benchmarks/assess.py --whole
 	@$(BENCH)/bin/python benchmarks/page.py
 	@$(BENCH)/bin/python benchmarks/correlated.py
 	@$(BENCH)/bin/python benchmarks/composition.py

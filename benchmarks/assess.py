@@ -3,6 +3,7 @@
 Usage::
 
     python benchmarks/assess.py [--rows 10] [--plan rows people limits] [--repeats 3] [--json out.json]
+    python benchmarks/assess.py --whole [--json out.json]
 
 The table is Parquet in a temporary folder: visits of people (on average 2.5 each, few have more than 8), with a ward, a
 sex, an age, a diagnosis, a cost, a stay and a number of procedures. The plan asks 12 counts, 8 sums and 12 averages,
@@ -17,6 +18,10 @@ plan counts people. ``ours`` is :func:`epsilens.plan.answers.answers_of`: the an
 and after bounds, the people behind each, exact sums. ``sample`` is :func:`epsilens.assessment.risks.sample_people`.
 They run in turn in one process, with DuckDB in the same 1 GB and on the same threads; the best of each counts, in
 seconds on the clock. Memory is the peak of a process of its own.
+
+``--whole`` measures :func:`epsilens.assess` from end to end instead, arithmetic and all: 3, 10 and 32 queries on tables
+of 50,000 to a million rows, each in a process of its own, in seconds of the processor over all threads, beside the same
+answers as raw statements; and how many statements the engine was given.
 """
 
 from __future__ import annotations
@@ -62,6 +67,21 @@ def queries() -> list[dict[str, Any]]:
     return made
 
 
+def some_queries(many: int) -> list[dict[str, Any]]:
+    """So many of them; three are a count, a sum by group and an average."""
+    if many == 3:
+        bounds: dict[str, Any] = {"cost": [0, 4000], "stay": [0, 30]}
+        total = {"sum": "cost", "bounds": bounds["cost"], "by": "ward"}
+        return [{"count": True}, total, {"average": "stay", "bounds": bounds["stay"]}]
+    return queries()[:: 32 // many][:many]
+
+
+#: Queries, rows, plan.
+WHOLE = (
+    (3, 100_000, "people"), (3, 100_000, "limits"), (10, 100_000, "limits"), (32, 50_000, "people"),
+    (3, 1_000_000, "people"), (3, 1_000_000, "limits"), (10, 1_000_000, "limits"),
+)  # fmt: skip
+
 PLANS: dict[str, dict[str, Any]] = {
     "rows": {},
     "people": {"person": "person", "max_rows": 20, "max_groups": 20},
@@ -69,17 +89,18 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 
 
-def release(plan: str, path: str) -> Any:
+def release(plan: str, path: str, many: int = 32) -> Any:
     from epsilens.plan.file import read_release
 
-    return read_release({"data": {"table": path, **PLANS[plan]}, "queries": queries(), "mechanism": {"epsilon": 1.0}})
+    asked = some_queries(many)
+    return read_release({"data": {"table": path, **PLANS[plan]}, "queries": asked, "mechanism": {"epsilon": 1.0}})
 
 
-def raw(plan: str, path: str) -> list[str]:
+def raw(plan: str, path: str, many: int = 32) -> list[str]:
     """The same answers in SQL, of the whole table."""
     people = "count(DISTINCT person)" if PLANS[plan] else "count(*)"
     made = []
-    for query in queries():
+    for query in some_queries(many):
         by = query.get("by", [])
         by = [by] if isinstance(by, str) else list(by)
         if "histogram" in query:
@@ -97,11 +118,11 @@ def raw(plan: str, path: str) -> list[str]:
     return made
 
 
-def run_raw(plan: str, path: str) -> None:
+def run_raw(plan: str, path: str, many: int = 32) -> None:
     from epsilens.data.tables.engines import connect
 
     engine = connect()  # the same memory and settings as ours
-    for statement in raw(plan, path):
+    for statement in raw(plan, path, many):
         engine.connection.con.execute(statement).fetchall()
     engine.close()
 
@@ -126,6 +147,54 @@ def run_sample(plan: str, path: str) -> None:
 TASKS: dict[str, Callable[[str, str], None]] = {"raw": run_raw, "ours": run_ours, "sample": run_sample}
 
 
+def whole(many: int, plan: str, path: str) -> dict[str, float]:
+    """One assessment in this process, beside the raw statements."""
+    from epsilens.assessment.assess import assess
+    from epsilens.data.tables.engines import Engine
+
+    statements = 0
+
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            nonlocal statements
+            statements += 1
+            return method(*given)
+
+        return run
+
+    small = {"data": {"table": "epsilens:adult"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.0}}
+    assess(small)  # imports are not what is measured
+    Engine.fetch, Engine.cache = counted(Engine.fetch), counted(Engine.cache)  # type: ignore[method-assign]
+    times = [time.process_time()]
+    tasks: tuple[Callable[..., object], ...] = (run_raw, lambda *given: assess(release(*given)))
+    for task in tasks:
+        task(plan, path, many)
+        times.append(time.process_time())
+    return {"raw": times[1] - times[0], "ours": times[2] - times[1], "statements": statements, "gb": peak()}
+
+
+def measure_whole(json_file: Path | None) -> None:
+    """Every case of ``WHOLE``, each in a process of its own."""
+    import duckdb
+
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for many, rows, plan in WHOLE:
+            path = Path(folder) / f"visits{rows}.parquet"
+            if not path.exists():
+                duckdb.connect().execute(f"COPY ({TABLE.format(rows=rows, people=rows * 2 // 5)}) TO '{path}'")
+            command = [sys.executable, __file__, "--case", str(many), plan, str(path)]
+            found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            results.append({"queries": many, "rows": rows, "plan": plan, **found})
+            print(
+                f"{many:3} queries {rows:>9,} rows {plan:8} {found['ours']:6.2f} s  raw {found['raw']:5.2f} s "
+                f"({found['ours'] / found['raw']:.1f}x)  {found['statements']:3} statements  {found['gb']:.2f} GB",
+                flush=True,
+            )
+    if json_file:
+        json_file.write_text(json.dumps(results, indent=1))
+
+
 def peak() -> float:
     """The most memory this process held, in GB."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -141,7 +210,15 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--memory", nargs=3, metavar=("TASK", "PLAN", "PATH"), help=argparse.SUPPRESS)
+    parser.add_argument("--whole", action="store_true", help="whole assessments instead")
+    parser.add_argument("--case", nargs=3, metavar=("QUERIES", "PLAN", "PATH"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.case:
+        print(json.dumps(whole(int(asked.case[0]), *asked.case[1:])))
+        return
+    if asked.whole:
+        measure_whole(asked.json)
+        return
     if asked.memory:
         task, plan, path = asked.memory
         TASKS[task](plan, path)
