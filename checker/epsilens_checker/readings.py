@@ -161,7 +161,7 @@ def fnr(pair: Pair, at: Fraction) -> arb:
         return 1 - pair.delta(t.log()) - t * exact(at)
 
     middle = pair.approach(lambda c: (pair.cumulant(c) - math.log(at)) / (1 + c))
-    low, high = (arb(-200), arb(700)) if pair.closed else (arb(middle - 3 - abs(middle) / 2), arb(middle + 1))
+    low, high = (arb(-200), arb(700)) if pair.closed else (arb(middle - 12 - abs(middle)), arb(middle + 1))
     for digits in (80,) if pair.closed else (8, 43):
         if digits == 43:
             pair.approach(float(low))
