@@ -28,7 +28,7 @@ ACROSS = {
 LONGEST = 900  # one subject each, as long as it is
 #: What the house may grow to. These numbers fall; a commit that raises one says why in its message.
 BUDGET = {
-    "modules": 236, "lines": 91_338, "Any": 771, "cast": 98, "type: ignore": 26, "fmt: skip": 52, "late imports": 55,
+    "modules": 236, "lines": 91_360, "Any": 771, "cast": 98, "type: ignore": 26, "fmt: skip": 52, "late imports": 55,
     "one importer": 0, "riddles": 0, "class names twice": 0, "parameters": 19,
 }  # fmt: skip
 RIDDLES = re.compile(

@@ -90,3 +90,22 @@ def test_the_report_and_the_board_s_sheet_are_pdfs(client: Any) -> None:
     sheet = client.get(f"/assess.board.pdf?{query}")
     assert len(pages_of(sheet.content)) == 1
     assert f"/assess.board.pdf?{query.split('&')[0][:20]}" in client.get(f"/assess/board?{query}").text
+
+
+@pytest.mark.parametrize("view", ["explain", "choose"])
+def test_what_can_be_certified_has_its_certificate(client: Any, view: str) -> None:
+    link = f"/{view}/certificate.json?{VIEWS[view]}"
+    made = client.get(link)
+    assert made.status_code == 200
+    assert made.headers["content-disposition"].startswith("attachment")
+    epsilon = el.choose(el.laplace, "epsilon", at_most=0.55).value if view == "choose" else 1.0
+    assert made.json() == el.laplace(epsilon=float(epsilon)).certificate("success").to_dict()
+    assert f"/{view}/certificate.json?" in client.get(f"/{view}?{VIEWS[view]}").text
+
+
+def test_what_cannot_be_certified_says_so(client: Any) -> None:
+    shuffled = "mechanism=dpsgd&sigma=1&n=1000&batch=10&epochs=1&batches=shuffled"
+    assert "certificate.json" not in client.get(f"/explain?{shuffled}").text
+    refused = client.get(f"/explain/certificate.json?{shuffled}")
+    assert (refused.status_code, "o certificate is made of dpsgd" in refused.text) == (422, True)
+    assert client.get("/explain/certificate.json?mechanism=laplace&epsilon=x").status_code == 422

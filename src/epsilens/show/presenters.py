@@ -17,10 +17,9 @@ from .. import checks
 from ..errors import MissingExtra
 from ..overview import Overviewed
 from ..results import ChartLike, Result, escape_controls
-from .document import Code, Document, Fold, Forms, Paragraph, Section, said
+from .document import Code, Document, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
-    from ..certificate import Certificate
     from ..overview import Curves
     from .charts import Chart, Charts
 
@@ -62,15 +61,6 @@ _PRESENTERS = {
 
 #: Under every certificate.
 CHECKED = "This can be checked without epsilens: python -m epsilens_checker FILE, a program of its own (checker/)."
-
-
-def certificate_fold(c: Certificate | None) -> tuple[Fold, ...]:
-    """The file that the checker reads, behind its summary; nothing where there is none."""
-    if c is None:
-        return ()
-    listing = Code(c.to_json(), command=False)
-    return (Fold("How this can be checked without our software", (Paragraph(said(CHECKED)), listing)),)
-
 
 #: The charts of each kind of result: a module here, and what draws one by its name.
 _CHARTS = {

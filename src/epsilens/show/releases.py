@@ -41,8 +41,9 @@ from .document import (
     plain_table,
     said,
 )
-from .presenters import CHECKED, certificate_fold
+from .presenters import CHECKED
 from .sentences import at_most, cost
+from .short_results import certificate_fold
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending

@@ -20,6 +20,7 @@ from .document import (
     Fact,
     Facts,
     Figure,
+    Fold,
     Forms,
     Group,
     Kind,
@@ -79,17 +80,26 @@ of_vector = _only("A noisy vector", vector)
 
 def certificate_sentence(c: Certificate) -> str:
     """What is claimed, and how it is checked."""
-    name = {"delta": "δ", "epsilon": "ε", "success": "the share of right guesses", "fnr": "the share missed"}
+    name = {"delta": "δ", "epsilon": "ε", "success": "The share of right guesses", "advantage": "The advantage"}
+    name["fnr"] = "The share missed"
     at = {"delta": "ε", "epsilon": "δ", "fnr": "a share of false alarms of"}
     asked = "" if c.at is None else f" at {at[c.reading]}{' = ' if c.reading != 'fnr' else ' '}{c.at:g}"
     ends = f"is {c.lower!r}" if c.lower == c.upper else f"lies between {c.lower!r} and {c.upper!r}"
-    return f"{name.get(c.reading, c.reading)}{asked} {ends}. {CHECKED}"
+    return f"{name[c.reading]}{asked} {ends}. {CHECKED}"
+
+
+def certificate_fold(c: Certificate | None) -> tuple[Fold, ...]:
+    """The claim and its file, behind a summary; nothing where there is none."""
+    return () if c is None else (Fold("How this can be checked without our software", _certificate_blocks(c)),)
 
 
 def of_certificate(c: Certificate) -> Document:
     """The claim, and the file that the checker reads."""
-    told = Paragraph(said(certificate_sentence(c)))
-    return Document("A certificate", _KIND, (told, Code(c.to_json(), command=False, forms=Forms.ALL)))
+    return Document("A certificate", _KIND, _certificate_blocks(c))
+
+
+def _certificate_blocks(c: Certificate) -> tuple[Paragraph, Code]:
+    return Paragraph(said(certificate_sentence(c))), Code(c.to_json(), command=False, forms=Forms.ALL)
 
 
 def belief(value: float, objective: str) -> float:

@@ -30,6 +30,8 @@ from ..show.render import html
 from ..show.sentences import small
 from .limits import check_texts
 from .pages import (
+    KINDS,
+    attachment,
     canonical_redirect,
     kind_of,
     no_file,
@@ -104,6 +106,19 @@ def explain_file(request: Request) -> Response:
     if asked.about is None:
         return no_file(asked.problem)
     return result_file(asked.about, f"{view}-{asked.mechanism}", kind_of(request))
+
+
+@router.get("/explain/certificate.json")
+@router.get("/choose/certificate.json")
+def certificate_file(request: Request) -> Response:
+    asked, _ = _state_of(request)
+    if asked.about is None:
+        return no_file(asked.problem)
+    try:
+        made = asked.about.experiment.certificate("success")
+    except InputError as error:
+        return no_file(problem_of(error))
+    return attachment(made.to_json(), "certificate.json", KINDS["json"])
 
 
 @router.get("/explain/{name}.{kind}")

@@ -54,9 +54,10 @@ from ..document import (
     plain_table,
     said,
 )
-from ..presenters import certificate_fold, finite
+from ..presenters import finite
 from ..scan import alone, population
 from ..sentences import people_of_100
+from ..short_results import certificate_fold
 from .phrases import (
     cautions,
     contradiction,
