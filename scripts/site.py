@@ -38,8 +38,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Stories": ("notebooks/choosing", "notebooks/training", "notebooks/papers", "notebooks/audit"),
     "Understand": ("how-it-works", "sharp-edges", "coming-from", "at-scale", "gallery", "benchmarks", "glossary"),
     "Numbers": (
-        "readings", "mechanisms", "which", "claims", "choosing", "notebook", "composition", "knowledge", "notions",
-        "tampering",
+        "readings", "mechanisms", "which", "claims", "certificates", "choosing", "notebook", "composition", "knowledge",
+        "notions", "tampering",
     ),
     "Tables and releases": (
         "scan", "correlate", "correlated", "correlated-tables", "release", "publishing", "ledger", "auditing",
