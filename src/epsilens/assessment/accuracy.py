@@ -16,12 +16,13 @@ least error is proposed. Choosing so looks at the confidential data, and every p
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
 from functools import cache, cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 import numpy as np
@@ -294,6 +295,8 @@ def simulate(query: QueryAccuracy, epsilon: float, plan: Release, releases: int 
 _TAILS = (0.0, 0.001, 0.01, 0.025, 0.05, 0.1)
 #: The shares of owners who lose nothing under the limit that is tried.
 _KEPT = (0.5, 0.9, 0.99, 1.0)
+#: Cells that values are counted in; beyond the farthest all are taken for one.
+_VALUE_CELLS, _FARTHEST = 4096, 1e290
 _DIGITS = 2
 
 
@@ -340,12 +343,10 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: PlanParam
         if parameter is PlanParameter.BOUNDS:
             return ValueSpread(query, parameter, *_tails(opened.engine, rows.select(x=number)))
         rows = rows.filter(number.notnull())
-    whose = {"p_": value_of(column_of(rows, plan.data.owner, "person"), "person")}
+    rows = rows.mutate(p_=value_of(column_of(rows, plan.data.owner, "person"), "person"))
     if parameter is PlanParameter.MAX_GROUPS:
         keys = {f"g{j}_": value_of(column_of(rows, name, "query"), "query") for j, name in enumerate(asked.split_by)}
-        rows = rows.select(**whose, **keys).distinct()
-    else:
-        rows = rows.select(**whose)
+        rows = rows.select("p_", **keys).distinct()
     each = rows.group_by("p_").agg(n_=rows.count())
     owners = each.group_by("n_").agg(owners=each.count())
     got = opened.engine.fetch(owners.order_by("n_")).to_pylist()
@@ -355,28 +356,33 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: PlanParam
 def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The values that the shares ``_TAILS`` of ``x`` lie below and above, between two of them in proportion.
 
-    By the places of the values, which engines agree on; their own quantiles differ in the last digit.
+    By the places of the values, on which engines agree to the last digit; only cells that hold one are put in order.
     """
-    ibis = need_ibis()
-    some = rows.filter(rows["x"].notnull())
-    each = some.group_by("x").agg(n=some.count())
-    total = int(engine.fetch(each.aggregate(n=each["n"].sum())).to_pylist()[0]["n"] or 0)
-    if not total:
+    ibis, some = need_ibis(), rows.filter(rows["x"].notnull())
+    ends = engine.fetch(some.aggregate(low=some["x"].min(), high=some["x"].max())).to_pylist()[0]
+    if ends["low"] is None:
         return (), ()
-    at = [share * (total - 1) for share in (*_TAILS, *(1 - tail for tail in _TAILS))]
-    wanted = sorted({place for a in at for place in (math.floor(a), math.ceil(a))})
-    ranked = each.mutate(end=each["n"].sum().over(ibis.window(order_by="x", preceding=None, following=0)))
-    held = [(ranked["end"] - ranked["n"] <= place) & (ranked["end"] > place) for place in wanted]
-    got = sorted((int(r["end"]), float(r["x"])) for r in engine.fetch(ranked.filter(ibis.or_(*held))).to_pylist())
+    least, most = (min(max(ends[end], -_FARTHEST), _FARTHEST) for end in ("low", "high"))
+    step, away = max((most - least) / _VALUE_CELLS, 1 / _FARTHEST), some["x"].clip(lower=least, upper=most) - least
+    some = some.mutate(cell=ibis.ifelse(away < step, 0, (away / step).floor()))
+    got = engine.fetch(some.group_by("cell").agg(n=some.count()).order_by("cell")).to_pylist()
+    starts = [0, *accumulate(int(r["n"]) for r in got)]
+    at = [share * (starts[-1] - 1) for share in (*_TAILS, *(1 - tail for tail in _TAILS))]
+    wanted = [(i, bisect_right(starts, i) - 1) for i in {place for a in at for place in (math.floor(a), math.ceil(a))}]
+    offsets = sorted({(int(got[k]["cell"]), starts[k]) for _, k in wanted})
+    inside = some.filter(some["cell"].isin([cell for cell, _ in offsets]))
+    each = inside.group_by(["cell", "x"]).agg(n=inside.count())
+    so_far = ibis.window(group_by="cell", order_by="x", preceding=None, following=0)
+    ranked = each.mutate(end=each["n"].sum().over(so_far) + each["cell"].cases(*offsets, else_=0))
+    held = [(ranked["end"] - ranked["n"] <= place) & (ranked["end"] > place) for place, _ in wanted]
+    found = sorted((int(r["end"]), float(r["x"])) for r in engine.fetch(ranked.filter(ibis.or_(*held))).to_pylist())
 
     def value(place: int) -> float:
-        return next(x for end, x in got if end > place)
+        return next(x for end, x in found if end > place)
 
-    found = []
-    for a in at:
-        low, high = value(math.floor(a)), value(math.ceil(a))
-        found.append(low + (high - low) * (a - math.floor(a)))
-    return tuple(found[: len(_TAILS)]), tuple(found[len(_TAILS) :])
+    pairs = ((a - math.floor(a), value(math.floor(a)), value(math.ceil(a))) for a in at)
+    tails = tuple(low + (high - low) * part for part, low, high in pairs)
+    return tails[: len(_TAILS)], tails[len(_TAILS) :]
 
 
 def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
@@ -385,15 +391,8 @@ def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
     >>> _quantiles([(1, 60), (2, 30), (9, 10)])
     (1, 2, 9, 9)
     """
-    total, made = sum(owners for _, owners in counted), []
-    for share in _KEPT if counted else ():
-        below = 0
-        for number, owners in counted:
-            below += owners
-            if below >= share * total * (1 - 1e-12):
-                made.append(number)
-                break
-    return tuple(made)
+    ends = list(accumulate(owners for _, owners in counted))
+    return tuple(counted[bisect_left(ends, share * ends[-1] * (1 - 1e-12))][0] for share in _KEPT if ends)
 
 
 def candidates_of(table: TableAnswers, asked: Sequence[tuple[int, PlanParameter]]) -> tuple[Candidate, ...]:
