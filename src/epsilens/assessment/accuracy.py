@@ -349,8 +349,8 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: PlanParam
         rows = rows.select("p_", **keys).distinct()
     each = rows.group_by("p_").agg(n_=rows.count())
     owners = each.group_by("n_").agg(owners=each.count())
-    got = opened.engine.fetch(owners.order_by("n_")).to_pylist()
-    return ValueSpread(query, parameter, each=_quantiles([(int(r["n_"]), int(r["owners"])) for r in got]))
+    got = sorted((int(r["n_"]), int(r["owners"])) for r in opened.engine.fetch(owners).to_pylist())
+    return ValueSpread(query, parameter, each=_quantiles(got))
 
 
 def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -365,11 +365,12 @@ def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, .
     least, most = (min(max(ends[end], -_FARTHEST), _FARTHEST) for end in ("low", "high"))
     step, away = max((most - least) / _VALUE_CELLS, 1 / _FARTHEST), some["x"].clip(lower=least, upper=most) - least
     some = some.mutate(cell=ibis.ifelse(away < step, 0, (away / step).floor()))
-    got = engine.fetch(some.group_by("cell").agg(n=some.count()).order_by("cell")).to_pylist()
-    starts = [0, *accumulate(int(r["n"]) for r in got)]
+    counted = engine.fetch(some.group_by("cell").agg(n=some.count())).to_pylist()
+    cells = sorted((int(r["cell"]), int(r["n"])) for r in counted)
+    starts = [0, *accumulate(n for _, n in cells)]
     at = [share * (starts[-1] - 1) for share in (*_TAILS, *(1 - tail for tail in _TAILS))]
     wanted = [(i, bisect_right(starts, i) - 1) for i in {place for a in at for place in (math.floor(a), math.ceil(a))}]
-    offsets = sorted({(int(got[k]["cell"]), starts[k]) for _, k in wanted})
+    offsets = sorted({(cells[k][0], starts[k]) for _, k in wanted})
     inside = some.filter(some["cell"].isin([cell for cell, _ in offsets]))
     each = inside.group_by(["cell", "x"]).agg(n=inside.count())
     so_far = ibis.window(group_by="cell", order_by="x", preceding=None, following=0)

@@ -332,7 +332,8 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     owners = table.select(p=value_of(table[owner], "person")).distinct()
     first = owners.mutate(hash_=hash_key(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
-    added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
+    got = sorted(engine.fetch(sample).to_pylist(), key=lambda row: (row["hash_"], row["p"]))
+    added: dict[Any, list[Any]] = {row["p"]: [] for row in got}
     ordered = rows_in_order(opened, [sample.select("p")], needs, content_columns(needs))
     for part, together in product(ordered, list(grouped_needs(needs))):
         items, found, place = placed_items(part, together, seen)
