@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from flint import ctx
+from tests.judges.certificates import verdict
 
 import epsilens as el
 from epsilens.certificate import CERTIFIED, certifiable
 from epsilens.cli.app import app
 from epsilens.errors import WriteError
 from epsilens.experiment import Experiment
-from epsilens_checker.__main__ import judge
-from epsilens_checker.certificate import read
 
 m = el.mechanisms
 #: One of each mechanism that the checker knows, and how many unlike releases it is.
@@ -61,15 +59,6 @@ READINGS: list[tuple[str, dict[str, float]]] = [
 ]  # fmt: skip
 
 
-def checked(path: Path) -> str:
-    """What the checker says of a file."""
-    before, ctx.prec = ctx.prec, 192
-    try:
-        return judge(read(str(path)))[0]
-    finally:
-        ctx.prec = before
-
-
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_certificate_holds_the_bracket_and_nothing_else_of_the_experiment(name: str) -> None:
     build, unlike = KNOWN[name]
@@ -86,23 +75,20 @@ def test_a_certificate_holds_the_bracket_and_nothing_else_of_the_experiment(name
 
 @pytest.mark.parametrize("name", KNOWN)
 @pytest.mark.parametrize(("reading", "given"), READINGS, ids=[name for name, _ in READINGS])
-def test_an_independent_program_finds_no_claim_false(
-    name: str, reading: str, given: dict[str, float], tmp_path: Path
-) -> None:
+def test_an_independent_program_finds_no_claim_false(name: str, reading: str, given: dict[str, float]) -> None:
     made = KNOWN[name][0]().certificate(reading, **given)
-    assert checked(made.save(tmp_path / "certificate.json")) in ("certified", "open")
+    assert verdict(made.to_dict()) in ("certified", "open")
 
 
 @pytest.mark.parametrize("name", ["laplace", "training", "composition"])
 @pytest.mark.parametrize("past", [1e-6])
-def test_a_claim_moved_past_the_truth_is_never_certified(name: str, past: float, tmp_path: Path) -> None:
+def test_a_claim_moved_past_the_truth_is_never_certified(name: str, past: float) -> None:
     made = KNOWN[name][0]().certificate("delta", epsilon=0.3)
     for end in ("lower", "upper"):
         away = 1 + past if end == "lower" else 1 - past
         moved = made.upper * away if end == "lower" else made.lower * away
         ends = {"lower": repr(0.0), "upper": repr(1.0)} | {end: repr(moved)}
-        (tmp_path / "moved.json").write_text(json.dumps({**made.to_dict(), **ends}), encoding="utf-8")
-        assert checked(tmp_path / "moved.json") in ("refuted", "open")
+        assert verdict({**made.to_dict(), **ends}) in ("refuted", "open")
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

@@ -57,6 +57,7 @@ _GOOD: Mapping[str, tuple[str, ...]] = {
     "explain": ("laplace --epsilon 1", "--epsilon 8 --delta 1e-6", "gaussian --sigma 2 --format json",
                 "dpsgd --n 1000 --batch 10 --epochs 2 --sigma 1.1", "laplace --sweep epsilon=0.1:10:5 --format csv"),
     "choose": ("laplace --at-most success=0.55", "gaussian --parameter psi --at-most auc=0.6 --format md"),
+    "certify": ("laplace --epsilon 1", "dpsgd --sigma 1 --rate 0.01 --steps 100 --delta 1e-5 --output out.json"),
     "compare": ("laplace:epsilon=1 gaussian:psi=1", "laplace:epsilon=1 pure:epsilon=1 --chart out.svg"),
     "init": ("people.csv --output plan2.yaml", "people.csv --output plan.yaml --force", "people.csv --format json"),
     "scan": ("people.csv --quasi age,sex", "people.csv --quasi age --person id --query 'count where age < 30'"),

@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -31,6 +32,18 @@ from epsilens_checker.certificate import read
 MOST = 20.0
 #: A claim that is proven moved past the truth by so much of it.
 PAST = (1e-3, 1e-5, 1e-7, 1e-9)
+
+
+def verdict(entry: Mapping[str, object]) -> str:
+    """What the checker says of a certificate: certified, refuted or open."""
+    before, ctx.prec = ctx.prec, 192
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "certificate.json"
+            path.write_text(json.dumps(entry), encoding="utf-8")
+            return checker.judge(read(str(path)))[0]
+    finally:
+        ctx.prec = before
 
 
 def _log(rng: random.Random, low: float, high: float) -> float:

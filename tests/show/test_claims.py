@@ -8,6 +8,7 @@ known to be false.
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import brentq
+from tests.judges.certificates import verdict
 from tests.judges.plans.laws import Pair, gaussian_delta
 
 from epsilens.assessment.assess import Assessment, assess
@@ -887,6 +889,18 @@ def keep_inside(r: Report, m: Match) -> None:
     assert f"{r.person.nunique():,}" in r.text
 
 
+def certified(r: Report, m: Match) -> None:
+    """The two ends are those of the file, and the independent program proves them."""
+    assert r.a.certificate is not None
+    assert (float(m["low"]), float(m["high"])) == (r.a.certificate.lower, r.a.certificate.upper)
+    assert verdict(r.a.certificate.to_dict()) == "certified"
+
+
+def checkable(r: Report, m: Match) -> None:
+    assert r.a.certificate is not None
+    assert r.a.certificate.to_json().strip() in html.unescape(r.a.to_html())
+
+
 def deployments(r: Report, m: Match) -> None:
     assert int(m["n"]) == len(r.a.precedents) == len([p for p in r.a.precedents if p.epsilon > 0])
 
@@ -1037,6 +1051,9 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     # disclosure
     (rf"ε = (?P<e>{E}) follows from the plan alone: no table would give another\.", plan_alone),
     (r"It may be published\.", may_publish),
+    (r"The share of right guesses lies between (?P<low>\S+) and (?P<high>\S+)\.", certified),
+    (r"This can be checked without epsilens: python -m epsilens_checker FILE, a program of its own \(checker/\)\.",
+     checkable),
     (r"The planned ε stands: it was not chosen here\.", stands),
     (r"Keep this report inside the organisation: it holds true answers and counts of people\.", keep_inside),
 )  # fmt: skip

@@ -33,7 +33,7 @@ GROUND = (
 )
 #: Methods that hand out what is stored: plain data, an entry, a comparison, a name.
 STORED = {
-    *("to_dict", "rows", "has", "near", "name_of", "names", "_array", "_binding_note"),
+    *("to_dict", "rows", "has", "near", "name_of", "names", "to_json", "_array", "_binding_note"),
     *("__getitem__", "__iter__", "__len__", "__hash__", "__eq__", "__init__", "__post_init__", "__contains__"),
 }
 
