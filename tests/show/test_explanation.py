@@ -116,8 +116,11 @@ def test_text_fits_its_width(width: int) -> None:
     assert max(len(line) for line in lines if not line.startswith("Reproduce")) <= width
 
 
-def test_terminal_text_says_the_same() -> None:
+def test_terminal_text_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     about = explain(el.laplace(epsilon=1.0))
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in about.to_terminal(100)
+    monkeypatch.setenv("TERM", "xterm-256color")
     for width in (100, 50):
         shown = about.to_terminal(width)
         plain = "\n".join(line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).split("\n"))
