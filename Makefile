@@ -104,8 +104,8 @@ SEED    ?= 0
 fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, endpoints, tables, plans
 	@$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-judge: $(READY) ## laws against each other and enumerated neighbours, plans against their cells, for MINUTES; SEED=0 draws one
-	@PYTHONPATH=checker $(BIN)/python -m scripts.judge --minutes $(MINUTES) $(if $(filter-out 0,$(SEED)),--seed $(SEED))
+judge: $(READY) ## laws, plans, releases and certificates (JUDGE: one of them) for MINUTES, against enumerations; SEED=0 draws one
+	@PYTHONPATH=checker $(BIN)/python -m scripts.judge $(JUDGE) --minutes $(MINUTES) $(if $(filter-out 0,$(SEED)),--seed $(SEED))
 
 SAMPLE ?= 60
 mutants: $(READY) ## put every known fault back, and SAMPLE small changes by SEED: which of them does a test or a judge find?

@@ -73,6 +73,7 @@ def test_a_certificate_holds_the_bracket_and_nothing_else_of_the_experiment(name
         assert repr(made.upper) in made.sentence
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("name", KNOWN)
 @pytest.mark.parametrize(("reading", "given"), READINGS, ids=[name for name, _ in READINGS])
 def test_an_independent_program_finds_no_claim_false(name: str, reading: str, given: dict[str, float]) -> None:
@@ -80,6 +81,7 @@ def test_an_independent_program_finds_no_claim_false(name: str, reading: str, gi
     assert verdict(made.to_dict()) in ("certified", "open")
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("name", ["laplace", "training", "composition"])
 @pytest.mark.parametrize("past", [1e-6])
 def test_a_claim_moved_past_the_truth_is_never_certified(name: str, past: float) -> None:

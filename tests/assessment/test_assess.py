@@ -94,6 +94,7 @@ def small(people: pd.DataFrame, *, limits: str = "{success: 0.55}", **changes: A
 # -- answers and isolation ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 def test_answers_against_pandas(laplace_release: Assessment, hie: pd.DataFrame) -> None:
     counts, total, average = laplace_release.queries
     sizes = hie[hie.mental_visits > 0].groupby("site").person.nunique()
@@ -200,6 +201,7 @@ def _psi(epsilon: float, delta: float) -> float:
     return float(brentq(excess, 1e-3, 50.0, xtol=1e-14))
 
 
+@pytest.mark.always
 def test_three_gaussian_answers(gaussian_release: Assessment) -> None:
     a, psi = gaussian_release, _psi(1 / 3, 1e-6 / 3)
     half = _psi(1 / 6, 1e-6 / 6)  # a total and a size share what an average gets

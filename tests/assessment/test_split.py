@@ -217,6 +217,7 @@ def test_other_shares_are_those_of_a_new_assessment(made: Assessment, mechanism:
     assert {r.key for r in found.risks if r.over} == {r.key for r in again.risks if r.over}
 
 
+@pytest.mark.always
 def test_the_shares_as_planned_change_nothing(made: Assessment) -> None:
     basis = basis_of(made)
     assert basis is not None

@@ -53,6 +53,7 @@ def test_what_keeps_its_digits() -> None:
     assert not has_closed_form([(601.0, 1)])
 
 
+@pytest.mark.always
 def test_movements_that_another_exceeds_are_left_out() -> None:
     rng, left_out = np.random.default_rng(5), 0
     plan = read_release({"data": {"table": "t.csv"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.3}})

@@ -243,6 +243,7 @@ _SMALL = {"records": 60, "features": 8, "steps": 1, "rate": 0.5, "seed": 1}
 DEVICES = ["numpy", "cpu"] if find_spec("torch") else ["numpy"]
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("device", DEVICES)
 def test_one_step_is_the_sampled_gaussian(device: str) -> None:
     """The best cut of one step at rate ½ is at u = ½, whose advantage is ½(2Φ(½/σ) − 1)."""

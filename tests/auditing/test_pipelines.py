@@ -356,6 +356,7 @@ def drawn(how: str, *each: int, timeout: float = 30.0) -> list[Any]:
     return list(CommandSource(command(how), "d0.csv", "d1.csv", timeout, jobs=2).draw(bits(*each)))
 
 
+@pytest.mark.always
 def test_what_a_command_does_is_an_outcome(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert drawn("exact", 0, 1, 1) == [{"n of ": 3.0}, {"n of ": 4.0}, {"n of ": 4.0}]
     assert drawn("fails", 0, 1)[1] == RunFailure("exit status 7")

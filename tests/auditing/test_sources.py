@@ -155,6 +155,7 @@ def test_the_streams_are_back_afterwards(capfd: pytest.CaptureFixture[str]) -> N
     assert capfd.readouterr().out == "told"
 
 
+@pytest.mark.always
 def test_one_that_hangs_is_late_however_it_holds_out() -> None:
     def holds(d: Any) -> Any:
         try:

@@ -57,6 +57,7 @@ def private(opacus: Any, people: Any, epochs: int = 2, accountant: str = "", **g
     return engine, [str(one.message) for one in said]
 
 
+@pytest.mark.always
 def test_what_loaders_do(opacus: Any, people: Any) -> None:
     import torch
 

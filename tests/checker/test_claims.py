@@ -48,6 +48,7 @@ READINGS: tuple[tuple[str, str, dict[str, float]], ...] = (
 )
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(("reading", "ours", "arguments"), READINGS)
 def test_a_bracket_is_certified_and_a_tampered_one_refuted(

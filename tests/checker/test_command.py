@@ -49,6 +49,7 @@ def test_the_exit_code_says_the_verdict(change: dict[str, Any], code: int, verdi
         assert answer["enclosure"][0] < answer["enclosure"][1] <= answer["enclosure"][0] * (1 + 1e-15)
 
 
+@pytest.mark.always
 def test_the_time_is_bounded(tmp_path: Path) -> None:
     file = tmp_path / "certificate.json"
     slow = [{"mechanism": "gaussian", "sigma": 0.1, "rate": 0.001, "people": 20, "count": 7}]

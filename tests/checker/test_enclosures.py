@@ -66,6 +66,7 @@ def test_the_misses_of_normal_and_laplace_noise(at: str) -> None:
     assert close(ends([LAPLACE], "remove", "fnr", at), beta, 1e-12)
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("people", [1, 3])
 @pytest.mark.parametrize("relation", ["remove", "add"])
 def test_one_sampled_release(people: int, relation: str) -> None:

@@ -68,6 +68,7 @@ def test_names(place: Place) -> None:
         assert got == {key: (total, len(people[key])) for key, total in expected.items()}, person
 
 
+@pytest.mark.always
 def test_a_table_of_another_schema_and_a_view(server: Server, on_postgres: Place) -> None:
     made = pa.table({"who": ["a", "a", "b"], "age": [1, 2, 2]})
     url = on_postgres.put(made, "Visits", schema="My Clinic")

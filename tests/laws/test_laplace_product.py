@@ -134,6 +134,7 @@ def two(m1: float, m2: float, u: float) -> float:
     return float(0.5 * h(m1) + 0.5 * math.exp(-m1) * h(-m1) + inside)
 
 
+@pytest.mark.always
 @settings(max_examples=examples(25))
 @given(positive(0.01, 20.0), positive(0.01, 20.0), st.floats(-0.9, 0.9))
 def test_two_answers_against_quadrature(m1: float, m2: float, where: float) -> None:

@@ -186,6 +186,7 @@ def test_people_need_a_name(tmp_path: Path, people: Any) -> None:
     assert not (tmp_path / "ledger.db").exists()
 
 
+@pytest.mark.always
 def test_two_spellings_are_one_account(url: str) -> None:
     ledger = el.Ledger(url)
     ledger.add("Zo\u00eb", LAPLACE)

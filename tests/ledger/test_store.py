@@ -187,6 +187,7 @@ def test_a_server_that_lets_nobody_write(server: Server) -> None:
         connection.execute("DROP ROLE reader")
 
 
+@pytest.mark.always
 def test_a_server_held_by_another(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 1)
     ledger = el.Ledger(server.url())

@@ -446,6 +446,7 @@ def interrupted(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.always
 def test_group_names_cannot_command_a_spreadsheet(tmp_path: Path) -> None:
     table = TABLE.set_column(1, "site", pa.array(["=1+1"] * 48))
     plan = {**PLAN, "queries": [{"count": True, "by": "site", "groups": ["=1+1"]}]}

@@ -119,6 +119,7 @@ def random_faults(kind: str, count: int) -> Iterator[str]:
                 yield f"{drawn.code}.{reading}({given}): {wrong}"
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("kind", KINDS_JUDGED)
 def test_the_truth_lies_between_the_ends(kind: str) -> None:
     assert list(random_faults(kind, 1 if kind == "rappor" else 4)) == []
@@ -137,6 +138,7 @@ def holds(ends: tuple[Any, Any], truth: Any) -> bool:
     return bool(mpf(float(ends[0])) <= truth <= mpf(float(ends[1])))
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("build", "oracle"), [
     (lambda x: el.laplace(epsilon=x), LaplaceOracle), (lambda x: el.gaussian(psi=x), NormalOracle),
@@ -218,6 +220,7 @@ def difference_profile(d: float, x: float) -> Any:
     return tail(low - shift) - mp.exp(u) * tail(low)
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 40.0])
 @pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.9, 0.99])
 def test_what_states_its_rounding_has_a_lower_end_too(epsilon: float, part: float) -> None:

@@ -292,6 +292,7 @@ def test_every_sentence_is_true(name: str) -> None:
         fitting[0][1](c, fitting[0][0])
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("name", CASES)
 def test_the_bounds_are_below_the_truth(name: str) -> None:
     c = CASES[name]()

@@ -52,6 +52,7 @@ def test_the_programs_take_nothing_but_their_data() -> None:
         assert re.findall(r"\b(json|image)\((?!bytes\()", text) == []
 
 
+@pytest.mark.always
 def test_every_letter_that_is_kept_is_drawn() -> None:
     kept = [chr(code) for code in range(0x20, 0x11_0000) if not re.match(UNKNOWN, chr(code))]
     assert len(kept) > 2_500

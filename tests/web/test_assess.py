@@ -134,6 +134,7 @@ def test_yaml_written_by_hand_is_complained_of_in_its_box(
     assert '<details class="yaml" open>' in page.text
 
 
+@pytest.mark.always
 def test_files_of_a_report(client: Any, bundled: Any) -> None:
     for kind in ("html", "json"):
         file = client.get(f"/assess.{kind}", params={"yaml": EXAMPLES["epsilens:rand-hie"]})

@@ -30,6 +30,7 @@ def visits(client: Any) -> Any:
     return brought(client, "visits 2024.csv", VISITS)
 
 
+@pytest.mark.always
 def test_an_upload_fills_the_form(client: Any, visits: Any, text_of: Any) -> None:
     words, form = text_of(visits.text), entries(visits.text)
     assert visits.status_code == 200
@@ -98,6 +99,7 @@ def test_what_follows_a_refused_file_is_kept(client: Any) -> None:
         assert (entries(page.text)["title"], entries(page.text)["q0_kind"]) == (["typed"], ["count"])
 
 
+@pytest.mark.always
 def test_a_file_that_is_forgotten(client: Any, text_of: Any) -> None:
     page = brought(client)
     form = entries(page.text)

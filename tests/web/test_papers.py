@@ -53,6 +53,7 @@ def test_nothing_is_fetched_and_no_style_is_inline(client: Any) -> None:
     assert not re.findall(r'(?:src|href|url\()["\s]*=?["\s]*(?:https?:)?//', main)
 
 
+@pytest.mark.always
 def test_the_second_visit_computes_nothing(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     first = _visited(client, "/papers/liu2019")
 

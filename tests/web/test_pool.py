@@ -47,6 +47,7 @@ def body_of(answer: dict[str, Any]) -> bytes:
     return base64.b64decode(answer["body"])
 
 
+@pytest.mark.always
 def test_an_answer_is_the_views_own(pool: Pool) -> None:
     answer = pool.read(asked("mechanism=geometric&epsilon=1", "/api/explain")).answer.result(60)
     assert answer["status"] == 200

@@ -222,6 +222,7 @@ def test_what_is_not_confirmed_is_not_spent(
     assert spent(ledger, people) == 0
 
 
+@pytest.mark.always
 def test_other_sites_and_programs_cannot_confirm(asked: TestClient, page: Any, ledger: el.Ledger, people: str) -> None:
     offer = offered(asked, page, account=people)
     where, data = sent(offer)
@@ -311,6 +312,7 @@ def test_a_plan_that_changed_since_it_was_assessed(
     assert spent(ledger, people) == 0
 
 
+@pytest.mark.always
 def test_accounts_that_cannot_be(asked: TestClient, page: Any, ledger: el.Ledger, people: str) -> None:
     for wrong in ("x" * 150 + "\x07", "x" * 5000):
         assert offered(asked, page, account=wrong).status_code == 422

@@ -83,6 +83,7 @@ def test_no_reading_takes_longer_than_its_time() -> None:
         assert (page.status_code, "longer than" in page.text) == (504, True)
 
 
+@pytest.mark.always
 @pytest.mark.skipif(not Source.forks, reason="there is no fork here")
 def test_one_who_leaves_takes_the_work_along() -> None:
     """Unless its process were ended, the reading would take far longer than the test waits."""

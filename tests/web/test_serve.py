@@ -120,6 +120,7 @@ def test_a_cut_off_upload_leaves_one_line_in_the_log(served: Server) -> None:
     assert "Traceback" not in served.log
 
 
+@pytest.mark.always
 def test_of_twenty_uploads_at_once_most_are_refused_before_they_are_read(served: Server) -> None:
     all_of_them = [served.begun(50_000_000, b"age\n" + b"1\n" * 20_000) for _ in range(20)]
     try:
@@ -208,6 +209,7 @@ def test_nothing_is_left_after_kill_9_of_all(tmp_path: Path) -> None:
         until(lambda: not list(made.temporary.iterdir()))
 
 
+@pytest.mark.always
 def test_a_head_that_never_ends_is_not_waited_for(served: Server) -> None:
     with socket.create_connection(("127.0.0.1", served.port), timeout=120) as silent:
         silent.sendall(b"GET /help HTTP/1.1\r\nHost:")

@@ -68,6 +68,7 @@ def _hidden(page: str) -> dict[str, str]:
     return {name: html.unescape(value) for name, value in found}
 
 
+@pytest.mark.always
 def test_what_the_page_carries_comes_back_as_it_was(made: Assessment) -> None:
     names, basis = sharing._unpack(sharing.pack_basis(made))
     assert isinstance(basis, SplitBasis)
@@ -76,6 +77,7 @@ def test_what_the_page_carries_comes_back_as_it_was(made: Assessment) -> None:
     assert all(answer.group == () for one in basis.answers for answer in one)
 
 
+@pytest.mark.always
 def test_the_panel_of_a_report(report: str, text_of: Any) -> None:
     words = text_of(report)
     assert "Share ε differently" in words
@@ -221,6 +223,7 @@ def test_a_process_that_read_no_table_is_used_again(made: Assessment) -> None:
 # -- the API ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("as_text", [True, False])
 def test_the_api_shares_differently(client: Any, again: Assessment, as_text: bool) -> None:
     release = TEXT if as_text else read_release(TEXT).model_dump(mode="json", exclude_none=True)

@@ -97,6 +97,7 @@ def test_outside_our_pages_no_font_can_push_a_word_over_an_edge(drawn: Chart) ->
     assert "textLength" not in drawn.svg("page")
 
 
+@pytest.mark.always
 def test_what_users_say_is_escaped(charts: dict[str, Chart]) -> None:
     spec = charts["risk: plan"].definition()
     spec["title"] = {"text": "<b>", "subtitle": '"&'}
