@@ -34,6 +34,7 @@ KNOWN: dict[str, tuple[Callable[[], Experiment], int]] = {
     "training": (lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000), 1),
     "schedule": (lambda: el.dpsgd(rate=0.01, schedule={"sigma": [2.0, 1.0], "steps": [900, 100]}), 2),
     "people": (lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000, people=2), 1),
+    "group of people": (lambda: el.group(el.dpsgd(sigma=1.0, rate=0.01, steps=1000, people=2), 2), 1),
     "composition": (lambda: el.compose(el.laplace(epsilon=0.1).repeat(20), el.gaussian(psi=0.5).repeat(3)), 2),
     "reversed": (lambda: el.subsample(el.gaussian(psi=1.0), 0.1).reverse(), 1),
 }
@@ -43,6 +44,7 @@ UNKNOWN: dict[str, Callable[[], Experiment]] = {
     "fixed": lambda: el.dpsgd(sigma=1.0, n=1000, batch=10, epochs=1, batches="fixed"),
     "replaced training": lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=10, neighbours="replace"),
     "replaced sample": lambda: el.subsample(m.randomized_response(epsilon=1.0), 0.1, neighbours="replace"),
+    "many people in a sample": lambda: el.group(el.dpsgd(sigma=1.0, rate=1e-4, steps=10, people=30), 2),
     "claim": lambda: m.from_gdp(1.0),
     "pure": lambda: m.pure(epsilon=1.0),
     "group of sampled laplace": lambda: el.group(el.subsample(el.laplace(epsilon=1.0), 0.1), 2),

@@ -29,6 +29,7 @@ FORMAT = "epsilens-certificate/1"
 #: The readings that are certified, and the argument of each.
 CERTIFIED = {"delta": "epsilon", "epsilon": "delta", "advantage": "", "success": "prior", "tradeoff": "fpr"}
 _MOST_RELEASES = 64  # unlike ones, in one file
+_SAMPLED = range(51)  # people of a group in one sample
 _MOST_OUTCOMES = 1000  # of two lists of probabilities
 #: One release as the file holds it: its mechanism and its parameters.
 Value: TypeAlias = str | int | tuple[str, ...]
@@ -206,7 +207,7 @@ def _releases_of(e: Experiment) -> Iterator[tuple[Release, int]]:
                 made = [({**one, "rate": repr(e.parameters["rate"])}, n) for one, n in _releases_of(inner)]
         elif e.origin in _RELEASES:
             made = [(_RELEASES[e.origin](e), 1)]
-    if not made or not all(one for one, _ in made):
+    if not made or not all(one and ("rate" not in one or one.get("people", 1) in _SAMPLED) for one, _ in made):
         raise InputError(_NO_PAIR.format(e.name))
     yield from ((FrozenMapping(one), n) for one, n in made)
 
@@ -229,7 +230,7 @@ def _training(e: Experiment) -> list[tuple[dict[str, Value], int]]:
 def _grouped(release: dict[str, Value], people: int) -> dict[str, Value]:
     """The same of a group, which moves the answer so many times as far."""
     if release["mechanism"] in ("gaussian", "laplace"):
-        return {**release, "people": people}
+        return {**release, "people": int(str(release.get("people", 1))) * people}
     if release["mechanism"] == "geometric" and "epsilon" in release:
         release["epsilon"] = repr(float(str(release["epsilon"])) * people)
     elif release["mechanism"] not in ("geometric", "discrete_gaussian"):
