@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.judges.certificates import verdict
@@ -115,13 +116,29 @@ def test_what_nobody_else_can_check_is_refused_with_the_reason(name: str) -> Non
         ("delta", {"epsilon": [1.0, 2.0]}, "epsilon"),
         ("delta", {}, "epsilon"),
         ("tradeoff", {}, "fpr"),
+        ("tradeoff", {"fpr": 0.0}, "fpr is 0 or 1"),
+        ("tradeoff", {"fpr": 1.2}, "fpr is 1.2"),
+        (["epsilon"], {}, "there is no reading"),
     ],
 )
 def test_a_question_that_no_certificate_answers_is_one_sentence(
-    reading: str, given: dict[str, float], what: str
+    reading: Any, given: dict[str, float], what: str
 ) -> None:
     with pytest.raises(el.InputError, match=what):
         el.gaussian(psi=1.0).certificate(reading, **given)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: el.laplace(epsilon=1e-12),
+        lambda: el.gaussian(sigma=1e15),
+        lambda: m.randomized_response(epsilon=1, k=2**40),
+    ],
+)
+def test_a_number_that_the_checker_does_not_read_is_refused(build: Callable[[], Experiment]) -> None:
+    with pytest.raises(el.InputError, match="outside of 1e-12 to 1e9"):
+        build().certificate("success")
 
 
 def test_many_experiments_and_many_unlike_releases_have_none() -> None:

@@ -31,14 +31,14 @@ CERTIFIED = {"delta": "epsilon", "epsilon": "delta", "advantage": "", "success":
 _MOST_RELEASES = 64  # unlike ones, in one file
 _SAMPLED = range(51)  # people of a group in one sample
 _MOST_OUTCOMES = 1000  # of two lists of probabilities
+_ONES = "delta, epsilon, advantage, success or tradeoff"
 #: One release as the file holds it: its mechanism and its parameters.
 Value: TypeAlias = str | int | tuple[str, ...]
 Release: TypeAlias = FrozenMapping[str, Value]
 _NO_PAIR = (
-    "no certificate is made of {}: a checker knows the pair of normal, Laplace, geometric and discrete normal noise, "
-    "of randomized response, lists of probabilities, samples and groups of normal or Laplace noise, and their "
-    "compositions, of a person who enters or leaves; of batches that are not drawn by a coin of each record's own, of "
-    "claims and of correlated records it knows none"
+    "no certificate is made of {}: a checker knows normal, Laplace, geometric and discrete normal noise, randomized "
+    "response, lists of probabilities, samples and groups of normal or Laplace noise, and compositions, of a person "
+    "who enters or leaves; no batches without a coin for each record, no claims, no correlated records"
 )
 
 
@@ -53,7 +53,7 @@ class Certificate(ValueSemantics, SentenceResult):
     numbers : {"doubles", "decimals"}
         What a parameter's text stands for: the nearest double, or the decimal itself.
     relation : {"both", "remove", "add"}
-        Which world is tested against which; of both, the worse.
+        Which world is tested; of both, the worse.
     reading : str
         The reading that is claimed: delta, epsilon, advantage, success or fnr.
     at : float or None
@@ -134,9 +134,8 @@ class Certificate(ValueSemantics, SentenceResult):
 
 def certificate(e: Experiment, reading: str, arguments: Mapping[str, object]) -> Certificate:
     """The certificate of a reading; refused where nobody but us could check it."""
-    if reading not in CERTIFIED:
-        asked = "tradeoff" if reading == "tradeoff" else find_reading(reading).name
-        raise InputError(f"no certificate is made of {asked!r}: give one of {', '.join(CERTIFIED)}", "reading")
+    if not isinstance(reading, str) or reading not in CERTIFIED:
+        raise InputError(f"no certificate is made of {find_reading(reading).name!r}: give {_ONES}", "reading")
     name = CERTIFIED[reading]
     if set(arguments) - {name}:
         takes = f"it takes {name} alone" if name else "it takes no arguments"
@@ -147,6 +146,8 @@ def certificate(e: Experiment, reading: str, arguments: Mapping[str, object]) ->
     if given.get("prior", 0.5) != 0.5:
         raise InputError(f"prior is {given['prior']:g}: a certificate of success is of the prior 0.5", "prior")
     releases, reverse = _releases(e)
+    if reading == "tradeoff" and given.get("fpr") in (0.0, 1.0):
+        raise InputError("fpr is 0 or 1: a certificate is of a rate between them", "fpr")
     low, high = (float(end) for end in e.bracket(reading, **given))
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(
@@ -207,6 +208,9 @@ def _releases_of(e: Experiment) -> Iterator[tuple[Release, int]]:
                 made = [({**one, "rate": repr(e.parameters["rate"])}, n) for one, n in _releases_of(inner)]
         elif e.origin in _RELEASES:
             made = [(_RELEASES[e.origin](e), 1)]
+    numbers = [value for one, _ in made for key, value in one.items() if key not in ("mechanism", "p0", "p1")]
+    if not all(1e-12 < float(str(number)) <= 1e9 for number in numbers):  # what the checker reads
+        raise InputError(f"{e.name} has a number outside of 1e-12 to 1e9, which no certificate holds")
     if not made or not all(one and ("rate" not in one or one.get("people", 1) in _SAMPLED) for one, _ in made):
         raise InputError(_NO_PAIR.format(e.name))
     yield from ((FrozenMapping(one), n) for one, n in made)
