@@ -29,8 +29,7 @@ FORMAT = "epsilens-certificate/1"
 #: The readings that are certified, and the argument of each.
 CERTIFIED = {"delta": "epsilon", "epsilon": "delta", "advantage": "", "success": "prior", "tradeoff": "fpr"}
 _MOST_RELEASES = 64  # unlike ones, in one file
-_SAMPLED = range(51)  # people of a group in one sample
-_MOST_OUTCOMES = 1000  # of two lists of probabilities
+_SAMPLED, _MOST_OUTCOMES = range(51), 1000  # people of a group in one sample, entries of a list
 _ONES = "delta, epsilon, advantage, success or tradeoff"
 #: One release as the file holds it: its mechanism and its parameters.
 Value: TypeAlias = str | int | tuple[str, ...]
@@ -78,7 +77,7 @@ class Certificate(ValueSemantics, SentenceResult):
         Returns
         -------
         dict
-            What can be written as JSON; numbers are text.
+            Numbers are text.
         """
         return {
             "format": FORMAT,
